@@ -61,6 +61,11 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer { package: "stormeter-results", uses: These(&["disk", "trial", "study"]), pure: false },
     Layer {
+        package: "stormeter-conclude",
+        uses: These(&["trial", "study", "statistics", "results"]),
+        pure: true,
+    },
+    Layer {
         package: "stormeter-report",
         uses: These(&["units", "trial", "study", "statistics", "results"]),
         pure: true,
@@ -82,6 +87,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "study",
             "statistics",
             "results",
+            "conclude",
         ]),
         pure: false,
     },

@@ -109,16 +109,13 @@ fn quickest_start(binary: &Path) -> Result<Duration, String> {
 
 /// Checks that the schema which the binary prints is the committed one.
 fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
-    let path = repository.root.join("docs/schema/comparison.schema.json");
+    let path = repository.root.join("docs/schema/report.schema.json");
     let committed = std::fs::read_to_string(&path)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    if output(Command::new(binary).args(["schema", "comparison"]))? == committed {
+    if output(Command::new(binary).args(["schema", "report"]))? == committed {
         return Ok(());
     }
-    Err(format!(
-        "{} is not what `stormeter schema comparison` prints; regenerate it",
-        path.display()
-    ))
+    Err(format!("{} is not what `stormeter schema report` prints; regenerate it", path.display()))
 }
 
 /// Checks that it does real work: compares two directories for a second.

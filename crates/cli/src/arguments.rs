@@ -156,10 +156,9 @@ pub(crate) enum SchemaName {
     Site,
     /// A lab file
     Lab,
-    /// What `compare --json` prints, and `report --json` of a comparison
-    Comparison,
-    /// What `run --json` and `predict --json` print, and `report --json` of a study
-    StudyReport,
+    /// What --json of compare, run, predict and report prints
+    #[value(aliases = ["comparison", "study-report"])]
+    Report,
     /// What `replicate --json` prints
     Replicate,
 }
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn every_metric_can_be_asked_for() {
-        for metric in Metric::ALL {
+        for metric in Metric::FOR_COMPARISONS {
             let words = ["stormeter", "compare", "/a", "/b", "--metric", metric.name()];
             match Arguments::try_parse_from(words).unwrap().command {
                 Command::Compare(options) => {

@@ -182,6 +182,6 @@ pub(crate) enum ArrivalsName {
 
 /// The metrics by the names that they have everywhere.
 fn metric_parser() -> impl TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::ALL.map(Metric::name))
+    PossibleValuesParser::new(Metric::FOR_COMPARISONS.map(Metric::name))
         .try_map(|name| Metric::from_name(&name).ok_or("no such metric"))
 }

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use stormeter_lab::LabError;
 use stormeter_predict::PredictError;
-use stormeter_report::Report;
+use stormeter_report::compact::Compact;
+use stormeter_report::{Finding, Report, Severity};
 use stormeter_results::{FinishReason, ResultsError};
-use stormeter_runner::{RunError, StudyConclusion};
-use stormeter_statistics::{Reply, Severity, Verdict};
+use stormeter_runner::RunError;
+use stormeter_statistics::{Reply, Verdict};
 
 /// How the program ends, for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,53 +36,45 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// How a run ended: interrupted, or with its verdicts.
+    /// How a run ended: interrupted, or with what it found.
     pub(crate) fn of_run(report: &Report) -> Self {
         match report.status.reason {
             Some(FinishReason::Interrupted) => Exit::Interrupted,
-            _ => Exit::of_verdicts(report),
+            _ => Exit::of_report(report),
         }
     }
 
-    /// What a report's verdicts amount to: the gravest counts.
-    pub(crate) fn of_verdicts(report: &Report) -> Self {
-        let mut primaries = report.primaries().map(|primary| primary.comparison.verdict).peekable();
-        if primaries.peek().is_none() {
-            let invalid =
-                report.findings.iter().any(|f| f.severity == stormeter_report::Severity::Invalid);
-            return if invalid { Exit::Invalid } else { Exit::Inconclusive };
+    /// What a report amounts to: of a comparison its verdicts, else its answers.
+    pub(crate) fn of_report(report: &Report) -> Self {
+        match Compact::of(report) {
+            Some(comparison) => Exit::of_verdicts(&comparison),
+            None => Exit::of_answers(report),
         }
-        let worst = primaries.map(|verdict| match verdict {
+    }
+
+    /// The gravest verdict counts.
+    fn of_verdicts(comparison: &Compact) -> Self {
+        let verdicts = comparison.primaries().map(|primary| primary.comparison.verdict);
+        let worst = verdicts.map(|verdict| match verdict {
             Verdict::Faster | Verdict::Slower | Verdict::Equivalent => Exit::Done,
             Verdict::Inconclusive => Exit::Inconclusive,
             Verdict::Invalid => Exit::Invalid,
         });
-        worst.max_by_key(|exit| *exit as u8).unwrap_or(Exit::Inconclusive)
-    }
-}
-
-impl Exit {
-    /// How a study's run ended: interrupted, or with its answers.
-    pub(crate) fn of_study_run(conclusion: &StudyConclusion) -> Self {
-        match conclusion.finished.as_ref().map(|finished| &finished.reason) {
-            Some(FinishReason::Interrupted) => Exit::Interrupted,
-            _ => Exit::of_answers(conclusion),
-        }
+        let none =
+            if is_invalid(&comparison.findings) { Exit::Invalid } else { Exit::Inconclusive };
+        worst.max_by_key(|exit| *exit as u8).unwrap_or(none)
     }
 
-    /// What a study's answers amount to. A clear no to what must be so goes first: it is given of sound
-    /// cells only. Then a broken law, then what must be so and is not settled. Other questions are
-    /// asked to be told.
-    pub(crate) fn of_answers(conclusion: &StudyConclusion) -> Self {
-        let analysis = &conclusion.analysis;
+    /// A clear no to what must be so goes first: it is given of sound cells only. Then a broken law, then what must
+    /// be so and is not settled. Other questions are asked for information.
+    fn of_answers(report: &Report) -> Self {
+        let answers = &report.analysis.answers;
         let must = |reply: fn(Reply) -> bool| {
-            analysis.answers.iter().any(|answer| answer.must && reply(answer.reply))
+            answers.iter().any(|answer| answer.must && reply(answer.reply))
         };
-        let is_invalid =
-            analysis.findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid);
         if must(|reply| reply == Reply::No) {
             Exit::NotAsWanted
-        } else if is_invalid {
+        } else if is_invalid(&report.findings) {
             Exit::Invalid
         } else if must(|reply| reply != Reply::Yes) {
             Exit::Inconclusive
@@ -89,6 +82,10 @@ impl Exit {
             Exit::Done
         }
     }
+}
+
+fn is_invalid(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Invalid)
 }
 
 /// Why a command failed.
@@ -119,9 +116,7 @@ impl Failure {
                 | RunError::TimeLimit { .. }
                 | RunError::NoTarget { .. }
                 | RunError::OtherPlan { .. }
-                | RunError::OtherStudy { .. }
                 | RunError::Measured { .. }
-                | RunError::Question(_)
                 | RunError::FixedWork(_)
                 | RunError::Hosts(_)
                 | RunError::Step { .. },

@@ -25,7 +25,6 @@ mod repeat;
 mod secrets;
 mod settings;
 mod signals;
-mod study_output;
 mod units;
 mod version;
 mod workload;

@@ -4,30 +4,47 @@ use std::io::{IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use stormeter_report::{ComparisonParts, MeasuredCeilings, Report, TerminalOptions, assemble};
-use stormeter_runner::Conclusion;
+use stormeter_conclude::Conclusion;
+use stormeter_report::{Parts, Report, SettingNames, TerminalOptions, TrialParts, assemble};
+use stormeter_results::{Phase, TrialRecord};
 use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::ShowOptions;
 use crate::color::Color;
 use crate::exit::Failure;
-use crate::{repeat, settings};
+use crate::repeat;
 
-/// The report of a conclusion.
-pub(crate) fn report_of(conclusion: Conclusion) -> Report {
-    let Conclusion { header, trials, events, finished, ceiling_iops, way_ceilings, analysis } =
-        conclusion;
-    let reason = finished.map(|finished| finished.reason);
-    let ceilings = MeasuredCeilings { generator_iops: ceiling_iops, ways_iops: &way_ceilings };
-    assemble(ComparisonParts {
-        repeat_command: repeat::of_comparison(&header.command_line, header.plan.seed),
+/// The report of a conclusion; `names` are what its reader calls settings.
+pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
+    let Conclusion {
         header,
-        trials: &trials,
-        events: &events,
-        finished: reason,
-        analysis: &analysis,
+        trials,
+        events,
+        finished,
         ceilings,
-        names: settings::option,
+        host_shares,
+        elasticities,
+        analysis,
+    } = conclusion;
+    let of_cells: Vec<TrialParts<'_>> = trials
+        .iter()
+        .filter_map(|trial| {
+            let cell = trial.cell.filter(|_| trial.phase == Phase::Main)?;
+            Some(TrialParts::of(trial, cell, &trial.monitor))
+        })
+        .collect();
+    let records: Vec<&TrialRecord> = trials.iter().collect();
+    assemble(Parts {
+        repeat_command: repeat::command(&header),
+        names,
+        header,
+        trials: &of_cells,
+        events: &events,
+        finished: finished.map(|finished| finished.reason),
+        analysis,
+        ceilings: &ceilings,
+        host_shares: (&records, &host_shares),
+        elasticities: &elasticities,
     })
 }
 

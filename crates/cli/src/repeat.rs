@@ -1,10 +1,21 @@
 //! The command that repeats a run, for its report.
 
 use stormeter_report::shell_command;
+use stormeter_results::Header;
+
+/// The command that repeats a run.
+pub(crate) fn command(header: &Header) -> String {
+    let given = &header.command_line;
+    // A file has the seed; a comparison may have drawn it.
+    match given.get(1).map(String::as_str) {
+        Some("compare" | "demo") => of_comparison(given, header.plan.seed),
+        _ => of_study(given),
+    }
+}
 
 /// The command as it was given, without what belongs to that one run: its files, resuming, and the permission to
 /// destroy data, which is typed each time. `seed` is one that may have been drawn.
-pub(crate) fn of_comparison(given: &[String], seed: u64) -> String {
+fn of_comparison(given: &[String], seed: u64) -> String {
     let mut words = without_this_run(given);
     words.extend(["--seed".into(), seed.to_string()]);
     shell_command(&words)
@@ -12,7 +23,7 @@ pub(crate) fn of_comparison(given: &[String], seed: u64) -> String {
 
 /// The same for a study, whose file has the seed. It gets a results file of its own: with the same one it would
 /// only be shown again.
-pub(crate) fn of_study(given: &[String]) -> String {
+fn of_study(given: &[String]) -> String {
     let mut words = without_this_run(given);
     words.extend(["--output".into(), "again.db".into()]);
     shell_command(&words)

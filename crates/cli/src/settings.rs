@@ -7,7 +7,7 @@ use stormeter_datastore::DatastoreError;
 use stormeter_lab::{LabDirectory, LabError};
 use stormeter_predict::PredictError;
 use stormeter_report::{Setting, SettingNames, study_key};
-use stormeter_results::ResultsError;
+use stormeter_results::{Header, ResultsError};
 use stormeter_runner::{ResetError, RunError};
 use stormeter_study::PlanError;
 use stormeter_trial::WorkloadError;
@@ -42,6 +42,14 @@ pub(crate) fn study_setting(setting: Setting) -> &'static str {
     match setting {
         Setting::AsPlanned => option(setting),
         setting => study_key(setting),
+    }
+}
+
+/// What settings are called for whoever reads the report of a run that was started so.
+pub(crate) fn of_header(header: &Header) -> SettingNames {
+    match header.command_line.get(1).map(String::as_str) {
+        Some("run" | "predict") => study_setting,
+        _ => option,
     }
 }
 
@@ -88,7 +96,7 @@ fn against_run(error: &RunError, names: SettingNames) -> Vec<String> {
     match error {
         RunError::Results(error) => against_results(error),
         RunError::Datastore { source, .. } => against_datastore(source, names),
-        RunError::OtherPlan { .. } | RunError::OtherStudy { .. } | RunError::Measured { .. } => {
+        RunError::OtherPlan { .. } | RunError::Measured { .. } => {
             vec![OUTPUT.into()]
         }
         RunError::TimeLimit { .. } => named(&[TimeLimit, Duration]),

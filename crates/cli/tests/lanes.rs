@@ -12,8 +12,8 @@ use stormeter_predict::{PredictRequest, SiteExecutor, prepare};
 use stormeter_results::{Attempt, Environment, Phase, Prediction, ResultsFile, TrialRecord};
 use stormeter_runner::{
     Collaborators, Executor, LocalExecutor, OpenOrder, Opened, PrepareOrder, PreparedStore,
-    Progress, RunError, Silent, StudyRequest, Tell, TrialEnd, TrialOrder, TrialTarget,
-    run_prediction, run_study_with,
+    Progress, Request, RunError, Silent, Tell, TrialEnd, TrialOrder, TrialTarget, run_prediction,
+    run_with,
 };
 use stormeter_site::parse_site;
 use stormeter_study::{StudyPlan, parse_study};
@@ -113,21 +113,12 @@ impl Executor for Asked<'_> {
 }
 
 fn measured(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
-    let request = StudyRequest {
-        plan: plan.clone(),
-        output: output.into(),
-        destroy_data: Vec::new(),
-        passwords: Vec::new(),
-        addresses: Vec::new(),
-        redo_invalid: false,
-        command_line: Vec::new(),
-        version: "0".into(),
-    };
+    let request = Request::new(plan.clone(), output.into());
     let clock = RealClock::new();
     let mut local = LocalExecutor::new(clock.clone(), Duration::ZERO);
     let mut asked = Asked::of(&mut local);
     let by = Collaborators { executor: Some(&mut asked), ..Collaborators::default() };
-    run_study_with(by, &request, &clock, &AtomicBool::new(false), &mut Silent).unwrap();
+    run_with(by, &request, &clock, &AtomicBool::new(false), &mut Silent).unwrap();
     asked.orders()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use stormeter_results::{Prediction, ResultsFile};
-use stormeter_runner::{Progress, StudyRequest, run_prediction};
+use stormeter_runner::{Progress, Request, run_prediction};
 
 use crate::check::check;
 use crate::error::PredictError;
@@ -41,16 +41,11 @@ impl PredictRequest {
     }
 
     /// The same as a study to be carried out, which needs nothing of real storage.
-    pub fn study(&self) -> StudyRequest {
-        StudyRequest {
-            plan: self.plan.clone(),
-            output: self.output.clone(),
-            destroy_data: Vec::new(),
-            passwords: Vec::new(),
-            addresses: Vec::new(),
-            redo_invalid: false,
+    pub fn study(&self) -> Request {
+        Request {
             command_line: self.command_line.clone(),
             version: self.version.clone(),
+            ..Request::new(self.plan.clone(), self.output.clone())
         }
     }
 }

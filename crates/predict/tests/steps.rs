@@ -101,7 +101,7 @@ fn steps_of_a_lab_are_predicted_and_told_as_there() {
         assert!((2_000_000_000..=2_500_000_000).contains(&outage_ns), "{outage_ns}");
     }
     assert!(file.elasticities().unwrap().is_empty(), "what more would bring is another trial's");
-    let header = file.study_header().unwrap();
+    let header = file.header().unwrap();
     assert!(header.prediction.unwrap().faults.is_empty());
     assert_eq!(header.plan.timing.duration_ns, 15_000_000_000, "steps have the times of the plan");
 }

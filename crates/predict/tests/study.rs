@@ -12,9 +12,7 @@ use stormeter_results::{
 use stormeter_runner::{RunError, Silent};
 use stormeter_simulator::example;
 use stormeter_site::Site;
-use stormeter_statistics::{
-    CellTrial, Reply, Severity, StudyAnalysis, StudySurroundings, analyse_study,
-};
+use stormeter_statistics::{Analysis, CellTrial, Reply, Severity, Surroundings, analyse};
 use stormeter_study::{Metric, parse_study};
 use stormeter_trial::ComponentKind;
 
@@ -79,8 +77,8 @@ fn predicted(study: &str, output: &Path, threads: usize) -> ResultsFile {
     predict_study(&request(study, output, threads), &cancel, &mut Silent).unwrap()
 }
 
-fn analysed(file: &ResultsFile) -> StudyAnalysis {
-    let (plan, trials) = (file.study_header().unwrap().plan, file.trials().unwrap());
+fn analysed(file: &ResultsFile) -> Analysis {
+    let (plan, trials) = (file.header().unwrap().plan, file.trials().unwrap());
     let cells = plan.cells().len();
     let views: Vec<CellTrial<'_>> = trials
         .iter()
@@ -91,7 +89,7 @@ fn analysed(file: &ResultsFile) -> StudyAnalysis {
             failed => panic!("{failed:?}"),
         })
         .collect();
-    let surroundings = StudySurroundings {
+    let surroundings = Surroundings {
         ceilings: Vec::new(),
         is_null: vec![false; plan.datastores.len()],
         failed: vec![None; cells],
@@ -100,13 +98,13 @@ fn analysed(file: &ResultsFile) -> StudyAnalysis {
         memories: Vec::new(),
         is_predicted: true,
     };
-    analyse_study(&plan, &views, &surroundings)
+    analyse(&plan, &views, &surroundings)
 }
 
 /// Without the moment at which it was predicted.
 fn timeless(file: &ResultsFile) -> Vec<TrialRecord> {
     let mut trials = file.trials().unwrap();
-    let begin_ms = file.study_header().unwrap().created_unix_ms;
+    let begin_ms = file.header().unwrap().created_unix_ms;
     trials.iter_mut().for_each(|trial| trial.started_unix_ms -= begin_ms);
     trials
 }
@@ -126,7 +124,7 @@ fn a_study_is_predicted_and_its_file_says_so_again() {
     assert_eq!(analysis.answers[0].reply, Reply::Yes, "{:?}", analysis.answers);
     let trials = timeless(&file);
     assert_eq!(trials.len(), 3 * 8);
-    let plan = file.study_header().unwrap().plan;
+    let plan = file.header().unwrap().plan;
     for trial in &trials {
         let cell = plan.cells()[trial.cell.unwrap()];
         let port = trial.components.iter().find(|one| one.kind == ComponentKind::HostPort).unwrap();
@@ -160,7 +158,7 @@ fn a_study_is_predicted_and_its_file_says_so_again() {
     assert_eq!(analysed(&again), analysis);
     assert_eq!(timeless(&again), trials);
     assert_eq!(again.elasticities().unwrap(), elasticities);
-    let header = again.study_header().unwrap();
+    let header = again.header().unwrap();
     assert_eq!(header.prediction.unwrap().text, "site: test");
     assert_eq!(header.datastores[1].url, "sim:site.yaml#slow");
     assert_eq!(again.finished().unwrap().unwrap().reason, FinishReason::MaxBlocks);
@@ -185,7 +183,7 @@ fn a_prediction_is_replaced_and_measured_results_are_not() {
     let short = STUDY.replace("blocks: 3", "blocks: 1");
     let first = timeless(&predicted(&short, &path, 2));
     assert_eq!(timeless(&predicted(&short, &path, 2)), first);
-    let mut header = ResultsFile::open(&path).unwrap().study_header().unwrap();
+    let mut header = ResultsFile::open(&path).unwrap().header().unwrap();
     header.prediction = None;
     std::fs::remove_file(&path).unwrap();
     drop(ResultsFile::create(&path, &header).unwrap());
@@ -266,7 +264,7 @@ fn fixed_work_keeps_the_interval_of_the_plan() {
         .replace("[1, 16]", "1")
         .replace("nas is slower than fast in iops", "nas is slower than fast");
     let file = predicted(&long, &directory.path().join("results.db"), 2);
-    assert_eq!(file.study_header().unwrap().plan.timing.interval_ns, 100_000_000, "shortened");
+    assert_eq!(file.header().unwrap().plan.timing.interval_ns, 100_000_000, "shortened");
     let trials = file.trials().unwrap();
     assert!(!trials.is_empty());
     for trial in trials {
@@ -357,7 +355,7 @@ fn an_equal_load_is_that_of_the_slowest_datastore() {
     let study = study.replace("slower than fast in iops", "slower than fast in latency");
     let study = study.replace("vms: [1, 16]", "vms: 16");
     let file = predicted(&study, &directory.path().join("one.db"), 1);
-    let (plan, trials) = (file.study_header().unwrap().plan, file.trials().unwrap());
+    let (plan, trials) = (file.header().unwrap().plan, file.trials().unwrap());
     let is_timed = |trial: &&TrialRecord| {
         plan.workloads[plan.cells()[trial.cell.unwrap()].workload].name == "vm-4k"
     };

@@ -1,320 +1,510 @@
-//! A report's value from what a results file holds and what the statistics concluded from it.
+//! A study's report from what its results file holds and what the statistics concluded.
 //!
-//! Only arranging happens here: every figure is taken over as it was concluded.
+//! Only arranging happens here: every figure is taken over as it was concluded. What is drawn over
+//! time is thinned by plain means, and the caption says how.
 
 use std::collections::HashSet;
 
-use stormeter_results::{Event, FinishReason, Header, Phase, TrialOutcome, TrialRecord};
-use stormeter_statistics::Analysis;
-use stormeter_trial::{CpuUsage, Histogram, LatencyBucket};
+use stormeter_results::{
+    Elasticity, Event, FinishReason, Header, HostShare, Incident, TrialOutcome, TrialRecord,
+};
+use stormeter_statistics::{Analysis, MeasuredCeiling, bottleneck, metrics, monitor};
+use stormeter_study::Cell;
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
 
-use crate::incidents::incidents;
-use crate::label::labels;
+use crate::full::{Disturbed, cell_name, disturbed, hosts};
+use crate::incidents::incidents_of;
+use crate::label::datastore_labels;
 use crate::model::{
-    Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
-    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
-    curve_fractions,
+    CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
+    WorkloadCeiling,
 };
 use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
+use crate::wording::plural;
 
-/// What lies before the storage by itself, in IOPS, as far as it was measured.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct MeasuredCeilings<'a> {
-    /// The load generator alone.
-    pub generator_iops: Option<f64>,
-    /// Per datastore: the way to it, through a server that answers from nothing.
-    pub ways_iops: &'a [Option<f64>],
+/// The mean that charts over the whole study draw: as the `mpls-servers` study (2012) shows CPU and
+/// network.
+pub(crate) const AVERAGE_NS: u64 = 20_000_000_000;
+/// Points kept of a cell's representative trial, and of each other trial.
+const MOST_POINTS: usize = 120;
+const OTHER_POINTS: usize = 30;
+/// Of a study with many cells so many points are kept in all representative trials together: more
+/// cannot be looked at, and the page is to stay light.
+const POINTS_OF_ALL: usize = 8000;
+
+/// A trial of a study as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialParts<'a> {
+    /// Which cell.
+    pub cell: usize,
+    /// Which block, counted from 0.
+    pub block: u32,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// How long it took in all.
+    pub elapsed_ns: u64,
+    /// What was counted and what it cost; `None` for a trial that failed.
+    pub measured: Option<(&'a Sample, &'a CpuUsage)>,
+    /// What a reader should know of it, one sentence each.
+    pub notes: &'a [String],
+    /// What happened on the way and was mended.
+    pub incidents: &'a [Incident],
+    /// What the host did meanwhile.
+    pub monitor: &'a [MonitorRow],
+    /// What the parts of the site did, where it was predicted.
+    pub components: &'a [ComponentUse],
 }
 
-/// What the report of a comparison is made of.
+impl<'a> TrialParts<'a> {
+    /// A trial as the results file has it, with its cell and what the host did meanwhile.
+    pub fn of(record: &'a TrialRecord, cell: usize, monitor: &'a [MonitorRow]) -> Self {
+        let (measured, notes) = match &record.outcome {
+            TrialOutcome::Measured { sample, cpu, notes } => {
+                (Some((sample, cpu)), notes.as_slice())
+            }
+            TrialOutcome::Failed { .. } => (None, [].as_slice()),
+        };
+        Self {
+            cell,
+            block: record.block,
+            started_unix_ms: record.started_unix_ms,
+            elapsed_ns: record.elapsed_ns,
+            measured,
+            notes,
+            incidents: &record.incidents,
+            monitor,
+            components: &record.components,
+        }
+    }
+}
+
+/// What a report is made of.
 #[derive(Debug)]
-pub struct ComparisonParts<'a> {
+pub struct Parts<'a> {
     /// What was known before the first trial.
     pub header: Header,
-    /// All trials, in the order in which they ended.
-    pub trials: &'a [TrialRecord],
+    /// The trials of cells, in the order in which they ended; ceilings are apart.
+    pub trials: &'a [TrialParts<'a>],
     /// What happened on the way.
     pub events: &'a [Event],
     /// Why the run ended; `None` when it was killed or goes on.
     pub finished: Option<FinishReason>,
     /// What was concluded.
-    pub analysis: &'a Analysis,
-    /// What lies before the storage.
-    pub ceilings: MeasuredCeilings<'a>,
-    /// The command that repeats the run, ready for a shell.
+    pub analysis: Analysis,
+    /// The ceilings of the generator and of ways to datastores, as far as they were measured.
+    pub ceilings: &'a [MeasuredCeiling],
+    /// The trials themselves, and what each of several hosts did in them, by the trials' numbers.
+    pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
+    /// What more of each component would bring, of a prediction.
+    pub elasticities: &'a [Elasticity],
+    /// The command that repeats the study, ready for a shell.
     pub repeat_command: String,
     /// What remedies call settings.
     pub names: SettingNames,
 }
 
 /// Arranges a run for showing.
-pub fn assemble(parts: ComparisonParts<'_>) -> Report {
-    let ComparisonParts {
+pub fn assemble(parts: Parts<'_>) -> Report {
+    let Parts {
         header,
         trials,
         events,
         finished,
         analysis,
-        ceilings,
+        ceilings: measured_ceilings,
+        host_shares: (records, shares),
+        elasticities,
         repeat_command,
-        names: setting_names,
+        names,
     } = parts;
-    let names = labels(&header.plan.datastores);
-    let datastores = header
-        .datastores
-        .iter()
-        .zip(&names)
-        .zip(&analysis.datastores)
-        .map(|((description, label), summary)| Datastore {
-            label: label.clone(),
-            description: description.clone(),
-            values: summary
-                .values
-                .iter()
-                .map(|summary| MetricValue {
-                    metric: summary.metric,
-                    value: summary.value,
-                    interval: summary.interval,
-                    n: summary.n,
-                })
-                .collect(),
-            verified: summary.verified.clone(),
-            touched: summary.touched,
-        })
-        .collect();
-    let mut comparisons: Vec<MetricComparison> = analysis
-        .pairs
-        .iter()
-        .flat_map(|pair| pair.comparisons.iter().map(move |compared| (pair.candidate, compared)))
-        .map(|(candidate, (metric, comparison))| MetricComparison {
-            baseline: header.plan.baseline,
-            candidate,
-            metric: *metric,
-            primary: *metric == header.plan.metric,
-            comparison: comparison.clone(),
-        })
-        .collect();
-    comparisons.sort_by_key(|comparison| !comparison.primary);
-    Report {
-        status: status(trials, finished, analysis),
-        datastores,
-        comparisons,
-        findings: findings((analysis, setting_names), trials, events, &names, &header),
-        trials: series(trials, &header),
-        latencies: latencies(analysis),
-        cpu: cpu(analysis),
-        ceiling: ceilings.generator_iops.map(|iops| ceiling(iops, ceilings.ways_iops, trials)),
-        way_ceilings: way_ceilings(ceilings.ways_iops, trials),
+    let mut report = Report {
+        status: status(trials, finished, &analysis),
+        traces: traces(&header, trials),
+        ceilings: ceilings(&header, trials, measured_ceilings),
+        hosts: hosts(&header, records, shares),
+        reasons: reasons(&header, trials, elasticities),
+        findings: vec![],
         repeat_command,
+        analysis,
         header,
-    }
+    };
+    report.findings = findings(&report, (trials, events), names);
+    report
 }
 
-fn main_trials(trials: &[TrialRecord]) -> impl Iterator<Item = &TrialRecord> {
-    trials.iter().filter(|trial| trial.phase == Phase::Main)
-}
-
-fn status(trials: &[TrialRecord], reason: Option<FinishReason>, analysis: &Analysis) -> Status {
-    let failed = main_trials(trials)
-        .filter(|trial| matches!(trial.outcome, TrialOutcome::Failed { .. }))
-        .count() as u32;
+fn status(trials: &[TrialParts<'_>], reason: Option<FinishReason>, analysis: &Analysis) -> Status {
+    let measured = trials.iter().filter(|trial| trial.measured.is_some()).count() as u32;
     let elapsed_ns = trials.iter().fold(0u64, |sum, trial| sum.saturating_add(trial.elapsed_ns));
     Status {
         reason,
         blocks: analysis.complete_blocks,
-        trials: main_trials(trials).count() as u32 - failed,
-        failed_trials: failed,
+        trials: measured,
+        failed_trials: trials.len() as u32 - measured,
         elapsed_ns,
     }
 }
 
-fn findings(
-    (analysis, setting_names): (&Analysis, SettingNames),
-    trials: &[TrialRecord],
-    events: &[Event],
-    names: &[String],
+/// What holds each cell back, of those whose components are known.
+fn reasons(
     header: &Header,
-) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = analysis
-        .findings
-        .iter()
-        .map(|(datastore, finding)| Finding {
-            severity: finding.severity,
-            subject: datastore.and_then(|d| names.get(d)).cloned().unwrap_or_default(),
-            what: phrases::finding(finding),
-            advice: phrases::remedy(finding, Remedies::Measured(setting_names)),
-        })
-        .collect();
-    let note = |subject: &str, what: String, advice: &str| Finding {
-        severity: Severity::Note,
-        subject: subject.into(),
-        what,
-        advice: advice.into(),
+    trials: &[TrialParts<'_>],
+    elasticities: &[Elasticity],
+) -> Vec<CellReasons> {
+    let of_cell = |cell: usize| {
+        let own = trials.iter().filter(|trial| trial.cell == cell);
+        let known: Vec<_> =
+            own.filter_map(|trial| Some((trial.measured?.0, trial.components))).collect();
+        let why = bottleneck::why(&known)?;
+        let elasticities = elasticities.iter().filter(|one| one.cell == cell).cloned().collect();
+        Some(CellReasons { cell, why, elasticities })
     };
-    if header.plan.is_a_a_test() {
-        findings.push(note(
-            "",
-            "a datastore was named twice (an A/A test), so no difference is to be expected".into(),
-            "a difference that is found all the same says how far this machine can be trusted",
-        ));
-    }
-    findings.extend(incidents(trials, names));
-    // Of nothing else either is a ceiling a trial of the datastore.
-    let of_stores = trials.iter().filter(|trial| trial.phase != Phase::Ceiling);
-    let settled = of_stores.filter_map(|t| Some((t.datastore?, t.sample()?.settled_ns)));
-    findings.extend(settling(settled, names));
-    let mut told = HashSet::new();
-    for event in events {
-        // A run that was killed often says so once.
-        if told.insert((String::new(), event.what.clone())) {
-            findings.push(note("", event.what.clone(), ""));
-        }
-    }
-    for (description, name) in header.datastores.iter().zip(names) {
-        if description.kind == "null" {
-            findings.push(note(
-                name,
-                "completes at once: it measures the load generator, and the laws about the \
-                 generator's share do not apply"
-                    .into(),
-                "",
-            ));
-        }
-        for text in &description.notes {
-            if told.insert((name.clone(), text.clone())) {
-                findings.push(note(name, text.clone(), ""));
-            }
-        }
-    }
-    // What showed only when the load was on, such as an engine that had to take another's place.
-    for trial in main_trials(trials) {
-        let TrialOutcome::Measured { notes, .. } = &trial.outcome else { continue };
-        let Some(name) = trial.datastore.and_then(|datastore| names.get(datastore)) else {
-            continue;
-        };
-        for text in notes {
-            if told.insert((name.clone(), text.clone())) {
-                findings.push(note(name, text.clone(), ""));
-            }
-        }
-    }
-    findings.sort_by_key(|finding| finding.severity);
-    findings
+    (0..header.plan.cells().len()).filter_map(of_cell).collect()
 }
 
-fn series(trials: &[TrialRecord], header: &Header) -> Vec<TrialSeries> {
-    let begin_ms = main_trials(trials).map(|trial| trial.started_unix_ms).min().unwrap_or(0);
-    main_trials(trials)
-        .filter_map(|trial| {
-            let sample = trial.sample()?;
-            let start_ns = trial.started_unix_ms.saturating_sub(begin_ms) * 1_000_000;
-            let window_ns = start_ns + header.plan.timing.ramp_ns;
-            Some(TrialSeries {
-                datastore: trial.datastore?,
+fn begin_ms(trials: &[TrialParts<'_>]) -> u64 {
+    trials.iter().map(|trial| trial.started_unix_ms).min().unwrap_or(0)
+}
+
+fn start_ns(trial: &TrialParts<'_>, begin_ms: u64) -> u64 {
+    trial.started_unix_ms.saturating_sub(begin_ms).saturating_mul(1_000_000)
+}
+
+fn traces(header: &Header, trials: &[TrialParts<'_>]) -> Vec<TrialTrace> {
+    let begin_ms = begin_ms(trials);
+    let cells = header.plan.cells();
+    let representatives: HashSet<usize> =
+        (0..cells.len()).filter_map(|cell| representative(header, trials, cell)).collect();
+    let most = (POINTS_OF_ALL / cells.len().max(1)).clamp(OTHER_POINTS, MOST_POINTS);
+    // A comparison draws all of them, and thins them itself.
+    let is_comparison = header.prediction.is_none() && header.plan.is_comparison();
+    let points_of = |is_representative| match (is_comparison, is_representative) {
+        (true, _) => usize::MAX,
+        (false, true) => most,
+        (false, false) => OTHER_POINTS,
+    };
+    let measured = trials.iter().enumerate();
+    measured
+        .filter_map(|(index, trial)| {
+            let (sample, _) = trial.measured?;
+            let is_representative = representatives.contains(&index);
+            let ramp_ns = if sample.steps.is_empty() { header.plan.timing.ramp_ns } else { 0 };
+            let start_ns = start_ns(trial, begin_ms);
+            let points = sample
+                .intervals
+                .iter()
+                .map(|row| SeriesPoint {
+                    at_ns: ramp_ns + row.start_ns,
+                    iops: row.iops(),
+                    latency_mean_ns: row.latency_mean_ns(),
+                })
+                .collect::<Vec<_>>();
+            Some(TrialTrace {
+                cell: trial.cell,
                 block: trial.block,
                 start_ns,
                 end_ns: start_ns + trial.elapsed_ns,
                 iops: sample.iops(),
                 latency_mean_ns: sample.total().latency_mean_ns(),
-                points: sample
-                    .intervals
-                    .iter()
-                    .map(|row| SeriesPoint {
-                        at_ns: window_ns + row.start_ns,
-                        iops: row.iops(),
-                        latency_mean_ns: row.latency_mean_ns(),
-                    })
-                    .collect(),
+                is_representative,
+                points: thin(&points, points_of(is_representative)),
+                disturbed: if is_representative {
+                    disturbed(sample, ramp_ns)
+                } else {
+                    Disturbed::default()
+                },
+                monitor: if is_representative {
+                    monitor::thinned(trial.monitor, most)
+                } else {
+                    vec![]
+                },
+                averages: averages(trial.monitor),
             })
         })
         .collect()
 }
 
-fn latencies(analysis: &Analysis) -> Vec<LatencyDistribution> {
-    analysis
-        .datastores
+/// The middle trial of a cell by the primary metric, the lower one of two; trials without a value of
+/// it stand in by their place in time.
+fn representative(header: &Header, trials: &[TrialParts<'_>], cell: usize) -> Option<usize> {
+    let mut values: Vec<(f64, usize)> = trials
         .iter()
         .enumerate()
-        .filter(|(_, summary)| summary.operations > 0)
-        .map(|(datastore, summary)| LatencyDistribution {
-            datastore,
-            buckets: buckets(&summary.latencies),
-            percentiles: curve_fractions(summary.operations)
-                .into_iter()
-                .filter_map(|fraction| {
-                    let latency_ns = summary.latencies.percentile_ns(fraction)?;
-                    Some(PercentilePoint { fraction, latency_ns })
-                })
-                .collect(),
-            service: summary.issue.as_ref().map_or(vec![], |issue| {
-                let at =
-                    |fraction| Some((fraction, issue.service.histogram.percentile_ns(fraction)?));
-                let points = curve_fractions(summary.operations).into_iter().filter_map(at);
-                points
-                    .map(|(fraction, latency_ns)| PercentilePoint { fraction, latency_ns })
-                    .collect()
-            }),
+        .filter(|(_, trial)| trial.cell == cell)
+        .filter_map(|(index, trial)| {
+            let (sample, cpu) = trial.measured?;
+            let value = metrics::value_of(header.plan.design.metric, sample, cpu);
+            Some((value.unwrap_or(0.0), index))
+        })
+        .collect();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    values.get(values.len().saturating_sub(1) / 2).map(|(_, index)| *index)
+}
+
+/// Neighbouring intervals as one point, so that no more than `most` are left.
+fn thin(points: &[SeriesPoint], most: usize) -> Vec<SeriesPoint> {
+    let group = points.len().div_ceil(most.max(1)).max(1);
+    points
+        .chunks(group)
+        .map(|chunk| SeriesPoint {
+            at_ns: chunk[0].at_ns,
+            iops: mean(chunk.iter().map(|point| point.iops)).unwrap_or(0.0),
+            latency_mean_ns: mean(chunk.iter().filter_map(|point| point.latency_mean_ns)),
         })
         .collect()
 }
 
-fn buckets(histogram: &Histogram) -> Vec<Bucket> {
-    let bucket =
-        |it: LatencyBucket| Bucket { low_ns: it.low_ns, high_ns: it.high_ns, count: it.count };
-    histogram.buckets().map(bucket).collect()
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0usize, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (count > 0).then(|| sum / count as f64)
 }
 
-fn cpu(analysis: &Analysis) -> Vec<CpuPerIo> {
-    analysis
-        .datastores
+/// Means over [`AVERAGE_NS`] from the begin of the trial; none reaches into another trial.
+fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
+    let means = monitor::averages(rows, AVERAGE_NS);
+    let average = |row: MonitorRow| MonitorAverage {
+        at_ns: row.at_ns,
+        length_ns: row.length_ns,
+        cpu_busy: row.cpu_busy,
+        memory_used_bytes: row.memory_used_bytes as f64,
+        network_bytes_per_s: row.network_receive_bytes_per_s + row.network_transmit_bytes_per_s,
+        loopback_bytes_per_s: row.loopback_bytes_per_s,
+        disk_read_bytes_per_s: row.disk_read_bytes_per_s,
+        disk_write_bytes_per_s: row.disk_write_bytes_per_s,
+    };
+    means.into_iter().map(average).collect()
+}
+
+fn ceilings(
+    header: &Header,
+    trials: &[TrialParts<'_>],
+    ceilings: &[MeasuredCeiling],
+) -> Vec<WorkloadCeiling> {
+    let cells = header.plan.cells();
+    ceilings
         .iter()
-        .enumerate()
-        .filter(|(_, summary)| summary.operations > 0)
-        .map(|(datastore, summary)| cpu_per_io(datastore, &summary.cpu, summary.operations))
+        .map(|&MeasuredCeiling { kind, datastore, workload, iops }| {
+            let is_below = |cell: &Cell| {
+                cell.workload == workload && datastore.is_none_or(|it| cell.datastore == it)
+            };
+            let measured = trials
+                .iter()
+                .filter(|trial| cells.get(trial.cell).is_some_and(is_below))
+                .filter_map(|trial| Some(trial.measured?.0.iops()))
+                .fold(0.0, f64::max);
+            let times_measured = (measured > 0.0).then(|| iops / measured);
+            WorkloadCeiling { kind, datastore, workload, iops, times_measured }
+        })
         .collect()
 }
 
-/// CPU time shared out over the I/Os that it was spent on.
-pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) -> CpuPerIo {
-    let CpuUsage { threads_user_ns, threads_system_ns, target_ns, .. } = *usage;
-    let initiator_ns = usage.initiator_ns();
-    let per_io = |ns: u64| ns as f64 / operations as f64;
-    let threads_ns = threads_user_ns + threads_system_ns;
-    CpuPerIo {
-        datastore,
-        threads_user_ns: per_io(threads_user_ns),
-        threads_system_ns: per_io(threads_system_ns),
-        process_other_ns: per_io(initiator_ns.saturating_sub(threads_ns)),
-        target_ns: target_ns.map(per_io),
-        host_other_ns: per_io(
-            usage
-                .host_ns()
-                .saturating_sub(initiator_ns.max(threads_ns))
-                .saturating_sub(target_ns.unwrap_or(0)),
-        ),
+/// Makes one finding of those that say the same of several cells.
+fn gather(findings: &mut Vec<Finding>) {
+    const NAMED: usize = 3;
+    let mut gathered: Vec<(Finding, Vec<String>)> = Vec::new();
+    for finding in findings.drain(..) {
+        let alike = gathered.iter_mut().find(|(known, _)| {
+            (known.severity, &known.what, &known.advice)
+                == (finding.severity, &finding.what, &finding.advice)
+        });
+        match alike {
+            Some((_, subjects)) => subjects.push(finding.subject),
+            None => {
+                let subject = finding.subject.clone();
+                gathered.push((finding, vec![subject]));
+            }
+        }
+    }
+    findings.extend(gathered.into_iter().map(|(finding, subjects)| {
+        let named = subjects[..subjects.len().min(NAMED)].join("; ");
+        let subject = match subjects.len().saturating_sub(NAMED) {
+            0 => named,
+            more => format!("{named}; and {}", plural(more as u64, "more cell")),
+        };
+        Finding { subject, ..finding }
+    }));
+}
+
+/// The notes of each cell's first trial that has any, those alike as one.
+fn notes_of_cells(
+    trials: &[TrialParts<'_>],
+    cells: usize,
+    subject: &dyn Fn(usize) -> String,
+) -> Vec<Finding> {
+    let mut notes = Vec::new();
+    for cell in 0..cells {
+        let own = trials.iter().find(|trial| trial.cell == cell && !trial.notes.is_empty());
+        notes.extend(own.into_iter().flat_map(|trial| trial.notes).map(|note| Finding {
+            severity: Severity::Note,
+            subject: subject(cell),
+            what: note.clone(),
+            advice: String::new(),
+        }));
+    }
+    gather(&mut notes);
+    notes
+}
+
+fn findings(
+    report: &Report,
+    (trials, events): (&[TrialParts<'_>], &[Event]),
+    names: SettingNames,
+) -> Vec<Finding> {
+    let remedies = match &report.header.prediction {
+        Some(prediction) => {
+            Remedies::Predicted { names, shortened: prediction.shortened_from.is_some() }
+        }
+        None => Remedies::Measured(names),
+    };
+    let cells = report.plan().cells();
+    let subject =
+        |cell: Option<usize>| cell.map(|cell| cell_name(report, &cells, cell)).unwrap_or_default();
+    let mut findings: Vec<Finding> = report
+        .analysis
+        .findings
+        .iter()
+        .map(|(cell, finding)| Finding {
+            severity: finding.severity,
+            subject: subject(*cell),
+            what: phrases::finding(finding),
+            advice: phrases::remedy(finding, remedies),
+        })
+        .collect();
+    gather(&mut findings);
+    let mut notes: Vec<(String, &String)> =
+        events.iter().map(|event| (String::new(), &event.what)).collect();
+    for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
+        notes.extend(description.notes.iter().map(|note| (name.clone(), note)));
+    }
+    // What shows in every trial of a datastore is said once of it. Those of a prediction are of its cell,
+    // with figures that differ from trial to trial: the first of each cell speaks for it.
+    let is_predicted = report.header.prediction.is_some();
+    let named = datastore_names(report);
+    if is_predicted {
+        findings.extend(notes_of_cells(trials, cells.len(), &|cell| subject(Some(cell))));
+    }
+    for trial in trials.iter().filter(|_| !is_predicted) {
+        let datastore = cells.get(trial.cell).map(|cell| cell.datastore);
+        let name = datastore.and_then(|it| named.get(it)).cloned().unwrap_or_default();
+        notes.extend(trial.notes.iter().map(|note| (name.clone(), note)));
+    }
+    let mut told = HashSet::new();
+    for (subject, what) in notes {
+        if told.insert((subject.clone(), what.clone())) {
+            let (what, advice) = (what.clone(), String::new());
+            findings.push(Finding { severity: Severity::Note, subject, what, advice });
+        }
+    }
+    let happened = trials.iter().filter_map(|trial| {
+        let datastore = cells.get(trial.cell)?.datastore;
+        Some((datastore, Some(trial.block.saturating_add(1)), trial.incidents))
+    });
+    let names = datastore_names(report);
+    findings.extend(incidents_of(happened, &names));
+    let settled = trials
+        .iter()
+        .filter_map(|trial| Some((cells.get(trial.cell)?.datastore, trial.measured?.0.settled_ns)));
+    findings.extend(settling(settled, &names));
+    findings.extend(of_datastores(report));
+    let failed = report.status.failed_trials;
+    // A comparison says it of each datastore.
+    if failed > 0 && !report.is_comparison() {
+        findings.push(Finding {
+            severity: Severity::Warning,
+            subject: String::new(),
+            what: format!(
+                "{} failed; the cells concerned are named",
+                plural(failed.into(), "trial")
+            ),
+            advice: "read why; results of a cell whose trials fail stand on those that survived"
+                .into(),
+        });
+    }
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+/// What each datastore is called in findings.
+fn datastore_names(report: &Report) -> Vec<String> {
+    match report.is_comparison() {
+        true => datastore_labels(report.plan()),
+        false => report.plan().datastores.iter().map(|it| it.name.clone()).collect(),
     }
 }
 
-fn ceiling(iops: f64, ways_iops: &[Option<f64>], trials: &[TrialRecord]) -> Ceiling {
-    let has_own = |datastore: usize| ways_iops.get(datastore).copied().flatten().is_some();
-    let measured = most_iops(trials, |datastore| !has_own(datastore));
-    Ceiling { iops, times_measured: measured.map(|most| iops / most) }
+/// What a reader should know of the datastores that are compared.
+fn of_datastores(report: &Report) -> Vec<Finding> {
+    let note = |subject: &str, what: &str, advice: &str| Finding {
+        severity: Severity::Note,
+        subject: subject.into(),
+        what: what.into(),
+        advice: advice.into(),
+    };
+    let mut notes = Vec::new();
+    if report.is_comparison() && report.plan().is_a_a_test() {
+        notes.push(note(
+            "",
+            "a datastore was named twice (an A/A test), so no difference is to be expected",
+            "a difference that is found all the same says how far this machine can be trusted",
+        ));
+    }
+    for (description, name) in report.header.datastores.iter().zip(datastore_names(report)) {
+        if description.kind == "null" {
+            notes.push(note(
+                &name,
+                "completes at once: it measures the load generator, and the laws about the generator's \
+                 share do not apply",
+                "",
+            ));
+        }
+    }
+    notes
 }
 
-fn way_ceilings(ways_iops: &[Option<f64>], trials: &[TrialRecord]) -> Vec<WayCeiling> {
-    let known =
-        ways_iops.iter().enumerate().filter_map(|(datastore, iops)| Some((datastore, (*iops)?)));
-    known
-        .map(|(datastore, iops)| {
-            let measured = most_iops(trials, |of| of == datastore);
-            WayCeiling { datastore, iops, times_measured: measured.map(|most| iops / most) }
-        })
-        .collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The most that a trial of such a datastore reached; `None` where none reached anything.
-fn most_iops(trials: &[TrialRecord], is_of: impl Fn(usize) -> bool) -> Option<f64> {
-    let own = main_trials(trials).filter(|trial| trial.datastore.is_some_and(&is_of));
-    own.filter_map(|trial| Some(trial.sample()?.iops())).reduce(f64::max).filter(|most| *most > 0.0)
+    fn row(second: u64, cpu_busy: f64) -> MonitorRow {
+        let (at_ns, length_ns) = (second * 1_000_000_000, 1_000_000_000);
+        MonitorRow {
+            at_ns,
+            length_ns,
+            cpu_busy,
+            cores_busy: vec![cpu_busy; 2],
+            ..MonitorRow::default()
+        }
+    }
+
+    #[test]
+    fn averages_are_of_twenty_seconds_and_keep_the_mean() {
+        let rows: Vec<MonitorRow> =
+            (0..45).map(|s| row(s, if s < 20 { 0.5 } else { 0.2 })).collect();
+        let averages = averages(&rows);
+        let lengths: Vec<u64> = averages.iter().map(|a| a.length_ns / 1_000_000_000).collect();
+        assert_eq!(lengths, [20, 20, 5]);
+        assert!((averages[0].cpu_busy - 0.5).abs() < 1e-12);
+        assert!((averages[2].cpu_busy - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn notes_of_a_prediction_are_said_once_a_cell() {
+        let filling = ["still filling: 3 s".to_string()];
+        let later = ["still filling: 4 s".to_string()];
+        let trial = |cell, notes| TrialParts {
+            cell,
+            block: 0,
+            started_unix_ms: 0,
+            elapsed_ns: 0,
+            measured: None,
+            notes,
+            incidents: &[],
+            monitor: &[],
+            components: &[],
+        };
+        let trials = [trial(0, &[]), trial(1, &filling), trial(1, &later), trial(2, &filling)];
+        let notes = notes_of_cells(&trials, 3, &|cell| format!("cell {cell}"));
+        let told: Vec<_> = notes.iter().map(|note| (&*note.subject, &*note.what)).collect();
+        assert_eq!(told, [("cell 1; cell 2", "still filling: 3 s")]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Rows of text in columns, for terminals of any width: lined up where they fit, one below the other
 //! where they do not, and never broken in the middle of a word.
 
-use crate::terminal::{pad_left, pad_right, wrap};
+use crate::text::{pad_left, pad_right, wrap};
 
 /// How rows are laid out.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 //! A connection that was lost and made again does not make a trial invalid: that is what the storage
 //! is like. But whoever reads the figures should know.
 
-use stormeter_results::{Incident, Phase, TrialRecord};
+use stormeter_results::Incident;
 
 use crate::model::{Finding, Severity};
 
@@ -24,17 +24,8 @@ struct Happening<'a> {
     trials: Vec<Option<u32>>,
 }
 
-/// The incidents of the trials; `names` are the datastores'.
-pub(crate) fn incidents(trials: &[TrialRecord], names: &[String]) -> Vec<Finding> {
-    let of_trials = trials.iter().filter_map(|trial| {
-        let place = (trial.phase == Phase::Main).then(|| trial.block.saturating_add(1));
-        Some((trial.datastore?, place, trial.incidents.as_slice()))
-    });
-    incidents_of(of_trials, names)
-}
-
-/// The same of trials given as datastore, block counted from 1 (`None`: before the first) and what
-/// happened.
+/// The incidents of trials given as datastore, block counted from 1 (`None`: before the first) and what happened;
+/// `names` are the datastores'.
 pub(crate) fn incidents_of<'a>(
     trials: impl Iterator<Item = (usize, Option<u32>, &'a [Incident])>,
     names: &[String],
@@ -116,36 +107,23 @@ impl Happening<'_> {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_results::TrialOutcome;
-    use stormeter_trial::TrialFailure;
-
     use super::*;
 
-    fn trial(block: u32, phase: Phase, told: &[(&str, u32)]) -> TrialRecord {
-        let incidents = told.iter().map(|&(what, times)| Incident { what: what.into(), times });
-        TrialRecord {
-            id: 0,
-            block,
-            position: 0,
-            datastore: Some(1),
-            cell: None,
-            phase,
-            started_unix_ms: 0,
-            elapsed_ns: 0,
-            seed: 0,
-            outcome: TrialOutcome::Failed {
-                failure: TrialFailure::Datastore { said: "stalled".into() },
-                sample: None,
-            },
-            incidents: incidents.collect(),
-            monitor: Vec::new(),
-            components: Vec::new(),
-            attempt: Default::default(),
-        }
-    }
+    const LOST: &[(&str, u32)] = &[("lost", 1)];
 
-    fn said(trials: &[TrialRecord]) -> Vec<String> {
-        let findings = incidents(trials, &["/a".into(), "nfs://b/c".into()]);
+    /// A trial of a block, or before the first one, in which this happened so often.
+    type Happened<'a> = (Option<u32>, &'a [(&'a str, u32)]);
+
+    fn said(trials: &[Happened<'_>]) -> Vec<String> {
+        let incidents: Vec<(Option<u32>, Vec<Incident>)> = trials
+            .iter()
+            .map(|(block, told)| {
+                let made = told.iter().map(|&(what, times)| Incident { what: what.into(), times });
+                (block.map(|block| block + 1), made.collect())
+            })
+            .collect();
+        let of_trials = incidents.iter().map(|(place, own)| (1, *place, own.as_slice()));
+        let findings = incidents_of(of_trials, &["/a".into(), "nfs://b/c".into()]);
         assert!(
             findings.iter().all(|f| f.severity == Severity::Warning && f.subject == "nfs://b/c")
         );
@@ -156,26 +134,25 @@ mod tests {
 
     #[test]
     fn each_thing_is_told_once_with_its_trials_and_its_number() {
-        let trials = [
-            trial(0, Phase::Capacity, &[("lost", 1)]),
-            trial(4, Phase::Main, &[("lost", 2), ("slow", 1)]),
-            trial(1, Phase::Main, &[("lost", 1)]),
+        let trials: [Happened<'_>; 3] = [
+            (None, &[("lost", 1)]),
+            (Some(4), &[("lost", 2), ("slow", 1)]),
+            (Some(1), &[("lost", 1)]),
         ];
         let expected =
             ["before the first block and in blocks 2 and 5: lost (4 times)", "block 5: slow"];
         assert_eq!(said(&trials), expected);
         assert_eq!(said(&trials[..1]), ["before the first block: lost"]);
-        assert_eq!(said(&[trial(1, Phase::Main, &[])]), Vec::<String>::new());
+        assert_eq!(said(&[(Some(1), &[])]), Vec::<String>::new());
     }
 
     #[test]
     fn many_blocks_and_many_things_are_not_all_named() {
-        let trials: Vec<_> =
-            (0..9).map(|block| trial(block, Phase::Main, &[("lost", 1)])).collect();
+        let trials: Vec<Happened<'_>> = (0..9).map(|block| (Some(block), LOST)).collect();
         assert_eq!(said(&trials), ["blocks 1, 2, 3, 4, 5, 6 and 3 more: lost (9 times)"]);
         let names: Vec<String> = (0..11).map(|number| number.to_string()).collect();
         let told: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
-        let said = said(&[trial(0, Phase::Main, &told)]);
+        let said = said(&[(Some(0), &told)]);
         assert_eq!(said.len(), MOST_TOLD + 1);
         assert!(said.last().unwrap().starts_with("3 more kinds of incident"), "{said:?}");
     }

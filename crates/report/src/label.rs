@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use stormeter_study::StudyPlan;
+
 /// So many characters fit into a column's head and beside a chart.
 const LONGEST: usize = 26;
 
@@ -33,6 +35,13 @@ pub fn labels(urls: &[String]) -> Vec<String> {
             format!("{label} ({number})")
         })
         .collect()
+}
+
+/// A label for each datastore of a plan: its name, or where that is no more than its URL, a short form of it.
+pub fn datastore_labels(plan: &StudyPlan) -> Vec<String> {
+    let is_url = plan.datastores.iter().all(|it| it.name.starts_with(&it.url));
+    let names = plan.datastores.iter().map(|it| if is_url { &it.url } else { &it.name });
+    labels(&names.cloned().collect::<Vec<_>>())
 }
 
 /// At most `longest` characters of a URL: options go first, then the middle.

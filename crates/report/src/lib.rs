@@ -1,4 +1,4 @@
-//! Shows what a comparison or a study found: as text, as JSON and as a page.
+//! Shows what a run found: as text, as JSON and as a page.
 //!
 //! [`Report`] holds everything that is shown; whoever analyses a run fills it in, and the three
 //! presentations only lay it out. Nothing here computes a statistic, reads a file or asks a clock,
@@ -7,43 +7,54 @@
 mod assemble;
 mod change;
 mod columns;
+pub mod compact;
 mod date;
-mod html;
+mod full;
 mod incidents;
 mod json;
 mod label;
 mod markup;
 mod model;
+mod page;
 mod phrases;
 mod printable;
 mod quantity;
-mod sentence;
 mod settling;
-mod study;
 mod svg;
-mod terminal;
+mod text;
 mod touched;
 mod uncertainty;
 mod wording;
 
-pub use assemble::{ComparisonParts, MeasuredCeilings, assemble};
+use compact::Compact;
+
+pub use assemble::{Parts, TrialParts, assemble};
 pub use date::utc;
-pub use html::html;
+pub use full::{Disturbed, StepMark, StudyHostCell, StudyHostRow, shortened_words};
 pub use json::{SCHEMA, SCHEMA_VERSION, json};
-pub use label::labels;
+pub use label::{datastore_labels, labels};
 pub use model::{
-    Bucket, Ceiling, CpuPerIo, Datastore, Finding, LatencyDistribution, MetricComparison,
-    MetricValue, PercentilePoint, Report, SeriesPoint, Severity, Status, TrialSeries, WayCeiling,
-    curve_fractions,
+    CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
+    WorkloadCeiling,
 };
 pub use phrases::{Setting, SettingNames, study_key};
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
-pub use sentence::{headline, sentence};
-pub use study::{
-    CellReasons, Disturbed, MonitorAverage, STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StepMark,
-    StudyHostCell, StudyHostRow, StudyParts, StudyReport, StudyTrial, TrialTrace, WorkloadCeiling,
-    assemble_study, shortened_words, study_html, study_json, study_terminal,
-};
-pub use terminal::{TerminalOptions, terminal};
+pub use text::TerminalOptions;
 pub use wording::shell_command;
+
+/// The report as text, ending in a line break; of a comparison in its compact layout.
+pub fn terminal(report: &Report, options: TerminalOptions) -> String {
+    match Compact::of(report) {
+        Some(comparison) => compact::terminal(&comparison, options),
+        None => full::terminal::terminal(report, options),
+    }
+}
+
+/// The report as a page; of a comparison in its compact layout.
+pub fn html(report: &Report) -> String {
+    match Compact::of(report) {
+        Some(comparison) => compact::html(&comparison),
+        None => full::page::html(report),
+    }
+}

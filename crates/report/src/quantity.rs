@@ -3,7 +3,7 @@
 use stormeter_study::Metric;
 use stormeter_units::{format_count, format_duration_ns};
 
-use crate::model::MetricValue;
+use crate::compact::model::MetricValue;
 
 /// A number and its unit, still apart: text puts them together, a page puts a thin space between.
 #[derive(Debug, Clone, PartialEq, Eq)]

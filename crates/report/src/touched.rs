@@ -4,7 +4,7 @@ use serde_json::{Value, json as object};
 use stormeter_statistics::Touched;
 use stormeter_units::format_bytes;
 
-use crate::model::Report;
+use crate::compact::model::Compact;
 use crate::quantity::percent;
 
 /// `a trial 6.2 % of 1GiB, all trials 58 %, 12 % of the bytes again`.
@@ -19,7 +19,7 @@ pub(crate) fn words(touched: &Touched) -> String {
 }
 
 /// What the trials of each datastore touched: `Touched: a: …; b: …`.
-pub(crate) fn line(report: &Report) -> Option<String> {
+pub(crate) fn line(report: &Compact) -> Option<String> {
     let each = report.datastores.iter().filter_map(|datastore| {
         Some(format!("{}: {}", datastore.label, words(datastore.touched.as_ref()?)))
     });

@@ -3,7 +3,7 @@
 
 use stormeter_statistics::Interval;
 
-use crate::study::hundred;
+use crate::full::hundred;
 
 /// Sides that differ by more than this share of the larger are not alike.
 const ALIKE: f64 = 0.2;

@@ -5,7 +5,8 @@ use stormeter_study::EqualLoad;
 use stormeter_trial::{Arrivals, Distribution, Verified, Workload};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
-use crate::model::{Ceiling, Report, Status};
+use crate::compact::model::{Ceiling, Compact};
+use crate::model::Status;
 use crate::quantity::percent;
 
 /// The workload in a line: `4KiB, 75 % read, 100 % random, queue depth 4`.
@@ -47,15 +48,22 @@ pub(crate) fn workload(workload: &Workload) -> String {
     text
 }
 
+/// The workload with its name: `vm-4k: 4KiB, 75 % read, …`.
+pub(crate) fn named_workload(report: &Compact) -> String {
+    let words = report.workload().map(|it| workload(&it)).unwrap_or_default();
+    format!("{}: {words}", report.workload_name())
+}
+
 /// The load in a line: `4 VMs with a disk of 1GiB each`.
-pub(crate) fn load(report: &Report) -> String {
+pub(crate) fn load(report: &Compact) -> String {
     let plan = &report.header.plan;
-    let size = format_bytes(plan.disk_bytes);
-    let mut text = match plan.vms {
+    let size = format_bytes(plan.disk_bytes_of(0));
+    let vms = plan.vms.first().copied().unwrap_or(0);
+    let mut text = match vms {
         1 => format!("1 VM with a disk of {size}"),
         vms => format!("{vms} VMs with a disk of {size} each"),
     };
-    match plan.equal_load {
+    match plan.design.equal_load {
         Some(EqualLoad::Rate { rate_per_s }) => {
             text += &format!(", all driven at {} I/Os a second", format_count(rate_per_s));
         }
@@ -113,7 +121,7 @@ pub(crate) fn status_in(status: &Status, time: &str) -> String {
 }
 
 /// What verifying came to: `Verified: a: 1 234 blocks read back, none wrong; b: …`.
-pub(crate) fn verified(report: &Report) -> Option<String> {
+pub(crate) fn verified(report: &Compact) -> Option<String> {
     let each = report.datastores.iter().filter_map(|datastore| {
         let Verified { blocks, unknown_blocks, wrong_blocks, .. } = *datastore.verified.as_ref()?;
         let count = |count: u64| format_count(count as f64);
@@ -132,7 +140,7 @@ pub(crate) fn verified(report: &Report) -> Option<String> {
 }
 
 /// The ceilings in sentences: of each datastore that of its own way.
-pub(crate) fn ceilings(report: &Report) -> Vec<String> {
+pub(crate) fn ceilings(report: &Compact) -> Vec<String> {
     let times = |times: Option<f64>, most: &str| {
         times
             .map(|times| format!(": {times:.1} times the highest measured{most}"))

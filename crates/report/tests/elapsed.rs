@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use stormeter_report::{ComparisonParts, MeasuredCeilings, assemble, study_key};
+use stormeter_report::{Parts, TrialParts, assemble, study_key};
 use stormeter_results::{Attempt, Header, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, Unit, profile};
 use stormeter_trial::TrialFailure;
 
 fn header() -> Header {
     let timing = Timing { ramp_ns: 1, duration_ns: 1, interval_ns: 1 };
-    let plan = ComparisonPlan {
+    let plan = StudyPlan::from(&ComparisonPlan {
         datastores: vec!["/a".into(), "/b".into()],
         baseline: 0,
         workload: profile("vm-4k").unwrap().workload,
@@ -28,7 +28,7 @@ fn header() -> Header {
         equal_load: None,
         seed: 1,
         verify: false,
-    };
+    });
     Header {
         created_unix_ms: 0,
         run_id: "0".into(),
@@ -47,7 +47,7 @@ fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
         block: 0,
         position: 0,
         datastore: Some(0),
-        cell: None,
+        cell: Some(0),
         phase: Phase::Main,
         started_unix_ms,
         elapsed_ns,
@@ -67,16 +67,24 @@ fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
 fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
     let an_hour_ms = 3_600_000;
     let trials = [trial(1000, 2_000_000_000), trial(1000 + an_hour_ms, 3_000_000_000)];
-    let nothing =
-        Analysis { complete_blocks: 0, datastores: vec![], pairs: vec![], findings: vec![] };
-    let ceilings = MeasuredCeilings { generator_iops: None, ways_iops: &[] };
-    let report = assemble(ComparisonParts {
+    let nothing = Analysis {
+        complete_blocks: 0,
+        unit: Unit::Trial,
+        cells: vec![],
+        answers: vec![],
+        findings: vec![],
+        power: None,
+    };
+    let of_cells = [0, 1].map(|number| TrialParts::of(&trials[number], 0, &[]));
+    let report = assemble(Parts {
         header: header(),
-        trials: &trials,
+        trials: &of_cells,
         events: &[],
         finished: None,
-        analysis: &nothing,
-        ceilings,
+        analysis: nothing,
+        ceilings: &[],
+        host_shares: (&[], &[]),
+        elasticities: &[],
         repeat_command: String::new(),
         names: study_key,
     });

@@ -8,7 +8,8 @@ mod fixture;
 use std::path::Path;
 
 use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, MEMORY, NAS, SAN, report};
-use stormeter_report::{TerminalOptions, json, terminal};
+use stormeter_report::TerminalOptions;
+use stormeter_report::compact::terminal;
 
 fn compare(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -37,13 +38,6 @@ fn servers_on_this_machine_on_a_terminal() {
         TerminalOptions { width: 100, ..TerminalOptions::default() },
     );
     compare("loopback.txt", &text);
-}
-
-#[test]
-fn two_datastores_in_json() {
-    let mut text = serde_json::to_string_pretty(&json(&report(&[LOCAL, NAS]))).unwrap();
-    text.push('\n');
-    compare("two.json", &text);
 }
 
 #[test]

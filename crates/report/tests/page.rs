@@ -9,11 +9,12 @@ use std::path::Path;
 
 use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, open_loop, report};
 use markup::{count, elements};
-use stormeter_report::{Finding, Report, Severity, TerminalOptions, WayCeiling, html, terminal};
+use stormeter_report::compact::{Compact, WayCeiling, html, terminal};
+use stormeter_report::{Finding, Severity, TerminalOptions};
 use stormeter_statistics::Verdict;
 
 /// The page, which is also left beside the test's binaries to be looked at.
-fn page(name: &str, report: &Report) -> String {
+fn page(name: &str, report: &Compact) -> String {
     let page = html(report);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();
     page
@@ -178,7 +179,7 @@ fn hostile_text_stays_text() {
     let hostile = Likeness { url: ATTACK, file_system: ATTACK, source: ATTACK, ..NAS };
     let mut report = report(&[LOCAL, hostile]);
     report.header.environment.hostname = Some(ATTACK.into());
-    report.header.plan.workload.name = ATTACK.into();
+    report.header.plan.workloads[0].name = ATTACK.into();
     report.header.run_id = ATTACK.into();
     report.repeat_command = ATTACK.into();
     report.findings = vec![Finding {
@@ -234,7 +235,7 @@ fn values_without_bounds_leave_no_nan_in_a_drawing() {
 }
 
 /// What is printed, its lines joined again where they were wrapped.
-fn said(report: &Report) -> String {
+fn said(report: &Compact) -> String {
     let text = terminal(
         report,
         TerminalOptions { width: 100, color: false, ..TerminalOptions::default() },

@@ -3,7 +3,8 @@
 mod fixture;
 
 use fixture::{LOCAL, NAS, report};
-use stormeter_report::{Finding, Report, Severity, headline, sentence};
+use stormeter_report::compact::{Compact, headline, sentence};
+use stormeter_report::{Finding, Severity};
 use stormeter_statistics::{Interval, Verdict};
 use stormeter_study::Metric;
 
@@ -16,7 +17,7 @@ fn say_after(
     metric: Metric,
     verdict: Verdict,
     [ratio, low, high]: [f64; 3],
-    change: impl FnOnce(&mut Report),
+    change: impl FnOnce(&mut Compact),
 ) -> String {
     let mut report = report(&[LOCAL, NAS]);
     report.datastores[0].label = "local".into();
@@ -95,7 +96,7 @@ fn no_difference_and_no_answer_are_two_things() {
         "nas and local are equivalent in IOPS: the difference is within the 5 % margin \
          (0.6 % higher, 95 % CI 1.2 % lower to 2.4 % higher), 9 blocks."
     );
-    let settled_by_14 = |report: &mut Report| {
+    let settled_by_14 = |report: &mut Compact| {
         report.comparisons[0].comparison.blocks_needed = Some(14);
     };
     assert_eq!(

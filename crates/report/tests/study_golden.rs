@@ -7,7 +7,7 @@ mod study_fixture;
 
 use std::path::Path;
 
-use stormeter_report::{StudyReport, TerminalOptions, study_json, study_terminal};
+use stormeter_report::{Report, TerminalOptions, json, terminal};
 use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
 fn compare(name: &str, text: &str) {
@@ -25,17 +25,17 @@ fn hundred_columns() -> TerminalOptions {
 
 #[test]
 fn a_study_on_a_terminal() {
-    compare("study.txt", &study_terminal(&study(), hundred_columns()));
+    compare("study.txt", &terminal(&study(), hundred_columns()));
 }
 
 #[test]
 fn fixed_work_on_a_terminal() {
-    compare("study-fixed-work.txt", &study_terminal(&fixed_work(), hundred_columns()));
+    compare("study-fixed-work.txt", &terminal(&fixed_work(), hundred_columns()));
 }
 
 #[test]
 fn a_study_with_steps_on_a_terminal() {
-    compare("study-steps.txt", &study_terminal(&disturbed(), hundred_columns()));
+    compare("study-steps.txt", &terminal(&disturbed(), hundred_columns()));
 }
 
 #[test]
@@ -48,13 +48,28 @@ fn a_study_in_json() {
         ..usual()
     };
     let report = made(&shape, |analysis| analysis.answers = answers());
-    let mut text = serde_json::to_string_pretty(&study_json(&report)).unwrap();
+    let mut text = serde_json::to_string_pretty(&json(&report)).unwrap();
     text.push('\n');
     compare("study.json", &text);
 }
 
+#[test]
+fn a_comparison_in_json() {
+    let mut text = serde_json::to_string_pretty(&json(&study_fixture::comparison())).unwrap();
+    text.push('\n');
+    compare("comparison.json", &text);
+}
+
+#[test]
+fn a_comparison_has_the_compact_layout() {
+    let text = terminal(&study_fixture::comparison(), hundred_columns());
+    compare("comparison.txt", &text);
+    let page = stormeter_report::html(&study_fixture::comparison());
+    assert!(page.contains("At a glance") && !page.contains("Relative to the baseline"), "{page}");
+}
+
 /// More datastores than a line has room for.
-fn wide() -> StudyReport {
+fn wide() -> Report {
     let datastores =
         vec!["local", "nas", "san", "ceph-hdd", "ceph-nvme", "a-very-long-name-for-a-datastore"];
     made(&Shape { datastores, blocks: 3, ..usual() }, |analysis| analysis.answers = answers())
@@ -62,11 +77,10 @@ fn wide() -> StudyReport {
 
 #[test]
 fn tables_fit_the_width_and_colour_changes_nothing_else() {
-    let of = [study as fn() -> StudyReport, wide, disturbed, fixed_work];
+    let of = [study as fn() -> Report, wide, disturbed, fixed_work];
     let widths = [40, 60, 80, 100];
     for (report, width) in of.iter().flat_map(|report| widths.map(|width| (report(), width))) {
-        let plain =
-            study_terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
+        let plain = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
         for line in plain.lines().filter(|line| !line.starts_with("Repeat it")) {
             let longest = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
             let is_word = line.trim_start().chars().count() == longest;
@@ -82,10 +96,8 @@ fn tables_fit_the_width_and_colour_changes_nothing_else() {
         {
             assert!(plain.contains(name), "{name} is not in any table");
         }
-        let mut colored = study_terminal(
-            &report,
-            TerminalOptions { color: true, width, ..TerminalOptions::default() },
-        );
+        let mut colored =
+            terminal(&report, TerminalOptions { color: true, width, ..TerminalOptions::default() });
         assert_ne!(colored, plain);
         while let Some(start) = colored.find('\x1b') {
             let end = start + colored[start..].find('m').unwrap();
@@ -114,7 +126,7 @@ fn control_characters_do_not_reach_the_terminal() {
     report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
     report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
     report.analysis.cells[1].failed = Some(study_fixture::failed_trials(1, ATTACK));
-    let text = study_terminal(&report, hundred_columns());
+    let text = terminal(&report, hundred_columns());
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
     assert!(text.contains("x\u{fffd}[2Jy"));
 }
@@ -125,7 +137,7 @@ fn a_study_without_a_result_still_says_so() {
         analysis.power = None;
         analysis.findings.clear();
     });
-    let text = study_terminal(&empty, hundred_columns());
+    let text = terminal(&empty, hundred_columns());
     assert!(text.contains("No question was asked"), "{text}");
     assert!(text.contains("0 blocks"), "{text}");
 }

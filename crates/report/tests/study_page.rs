@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use markup::{count, elements};
-use stormeter_report::{Finding, Severity, StudyReport, study_html};
+use stormeter_report::{Finding, Report, Severity, html};
 use stormeter_statistics::Interval;
 use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
 /// The page, which is also left beside the test's binaries to be looked at.
-fn page(name: &str, report: &StudyReport) -> String {
-    let page = study_html(report);
+fn page(name: &str, report: &Report) -> String {
+    let page = html(report);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();
     page
 }
@@ -101,7 +101,7 @@ fn all_answers_stand_in_one_table_before_the_details() {
     // Of five questions the details are folded; of one they are not.
     assert!(!details.contains("open=\"\""));
     let one = made(&usual(), |analysis| analysis.answers = answers_of(1));
-    assert!(section(&study_html(&one), "answers").contains("open=\"\""));
+    assert!(section(&html(&one), "answers").contains("open=\"\""));
     // What the columns are is said once, and not below each answer.
     assert_eq!(answers.matches("Holm").count(), 1);
 }
@@ -114,9 +114,9 @@ fn answers_of(count: usize) -> Vec<stormeter_statistics::Answer> {
 #[test]
 fn a_yes_that_many_questions_may_give_by_chance_is_marked() {
     let mut report = study();
-    assert!(!study_html(&report).contains('†'));
+    assert!(!html(&report).contains('†'));
     report.analysis.answers[1].p_value_adjusted = Some(0.27);
-    let page = study_html(&report);
+    let page = html(&report);
     // In the table, and where it is explained.
     assert_eq!(page.matches('†').count(), 2);
 }
@@ -207,7 +207,7 @@ fn findings_with_one_remedy_are_one_box() {
         advice: "use a longer duration".into(),
     };
     report.findings = (2..6).map(|count| finding(&format!("cell {count}"), count)).collect();
-    let page = study_html(&report);
+    let page = html(&report);
     let findings = section(&page, "findings");
     assert_eq!(findings.matches("use a longer duration").count(), 1);
     assert!(findings.contains("the same elsewhere: 3 findings"), "{findings}");
@@ -230,7 +230,7 @@ fn who_else_had_the_cpus_is_told_before_the_answers() {
     let top = page.split("<section").next().unwrap();
     assert!(top.contains("other programs had 66\u{202f}%"), "{top}");
     assert!(top.contains("2 of 18 cells"), "{top}");
-    let quiet = study_html(&study());
+    let quiet = html(&study());
     assert!(!quiet.split("<section").next().unwrap().contains("CPUs of this machine"));
 }
 
@@ -289,7 +289,7 @@ fn a_page_fetches_and_runs_nothing() {
 fn the_baseline_is_grey_wherever_it_stands() {
     let mut report = study();
     report.header.plan.baseline = 2;
-    let page = study_html(&report);
+    let page = html(&report);
     let legend = page.split("class=\"legend\"").nth(1).unwrap().split("</ul>").next().unwrap();
     let first = legend.split("</li>").next().unwrap();
     assert!(first.contains("fill s0") && first.contains("san"), "{first}");

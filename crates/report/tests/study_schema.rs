@@ -5,21 +5,21 @@
 mod study_fixture;
 
 use serde_json::{Value, json};
-use stormeter_report::{STUDY_SCHEMA, STUDY_SCHEMA_VERSION, StudyReport, study_json};
+use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, json};
 use stormeter_results::FinishReason;
-use stormeter_statistics::Touched;
-use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, Unit};
+use stormeter_statistics::{Interval, Touched};
+use stormeter_study::{Blocks, EqualLoad, Metric, Order, Prepare, Reset, Unit, WorkloadKind};
 use stormeter_testkit::violations;
-use stormeter_trial::Verified;
-use study_fixture::{Shape, disturbed, fixed_work, made, study, usual};
+use stormeter_trial::{Burst, Distribution, Verified};
+use study_fixture::{Shape, comparison, disturbed, fixed_work, made, study, usual};
 
 fn check(value: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     violations(&schema, value)
 }
 
 /// Reports that between them take every branch of the schema.
-fn reports() -> Vec<StudyReport> {
+fn reports() -> Vec<Report> {
     let mut odd = study();
     odd.header.plan.design.blocks = Blocks::Auto { min: 5, max: 50 };
     odd.header.plan.design.order = Order::Abba;
@@ -48,28 +48,50 @@ fn reports() -> Vec<StudyReport> {
     let mut killed = study();
     killed.status.reason = None;
     killed.header.datastores.clear();
-    vec![study(), odd, empty, killed, fixed_work(), study_fixture::predicted(), disturbed()]
+    let mut unlike = comparison();
+    let plan = &mut unlike.header.plan;
+    plan.design.equal_load = Some(EqualLoad::Rate { rate_per_s: 1000.0 });
+    let WorkloadKind::Io(workload) = &mut plan.workloads[0].kind else { unreachable!() };
+    workload.distribution = Distribution::Zipf { exponent: 1.1 };
+    workload.burst = Some(Burst { length: 8, delay_ns: 1_000_000 });
+    workload.alignment_bytes = Some(8192);
+    let first = unlike.analysis.cells[1].relative[0].comparison.as_mut().unwrap();
+    first.interval.high = f64::INFINITY;
+    first.bootstrap = Some(Interval { low: 0.7, high: 0.8, level: 0.95 });
+    let mut rated = comparison();
+    rated.header.plan.design.equal_load = Some(EqualLoad::Auto);
+    rated.findings.clear();
+    rated.analysis.cells[1].relative.clear();
+    let predicted = study_fixture::predicted();
+    let of_studies = [study(), odd, empty, killed, fixed_work(), predicted, disturbed()];
+    of_studies.into_iter().chain([comparison(), unlike, rated]).collect()
 }
 
 #[test]
 fn every_study_follows_the_schema() {
     for report in reports() {
-        let found = check(&study_json(&report));
+        let found = check(&json(&report));
         assert!(found.is_empty(), "{found:#?}");
     }
 }
 
 #[test]
 fn what_does_not_follow_the_schema_is_noticed() {
-    let sound = study_json(&study());
+    let sound = json(&study());
     type Change = fn(&mut Value);
-    let changes: [(Change, &str); 6] = [
+    let changes: [(Change, &str); 12] = [
         (|v| v["answers"][0]["reply"] = json!("maybe"), "/answers/0/reply"),
         (|v| v["cells"][1]["metrics"][0]["value"] = json!("7"), "/cells/1/metrics/0/value"),
         (|v| v["cells"][1]["extra"] = json!(1), "/cells/1"),
         (|v| _ = v["cells"][1].as_object_mut().unwrap().remove("steps"), "/cells/1"),
         (|v| v["plan"]["vms"] = json!([]), "/plan/vms"),
-        (|v| v["schema_version"] = json!(2), "/schema_version"),
+        (|v| v["schema_version"] = json!(1), "/schema_version"),
+        (|v| v["comparisons"][0]["verdict"] = json!("better"), "/comparisons/0/verdict"),
+        (|v| v["comparisons"][0]["ratio"] = json!("0.76"), "/comparisons/0/ratio"),
+        (|v| v["comparisons"][0]["extra"] = json!(1), "/comparisons/0"),
+        (|v| _ = v["comparisons"][1].as_object_mut().unwrap().remove("ci_low"), "/comparisons/1"),
+        (|v| v["plan"]["timing"]["ramp_ns"] = json!(-1), "/plan/timing/ramp_ns"),
+        (|v| v["ceilings"] = json!(5), "/ceilings"),
     ];
     for (change, at) in changes {
         let mut value = sound.clone();
@@ -81,11 +103,11 @@ fn what_does_not_follow_the_schema_is_noticed() {
 
 #[test]
 fn the_schema_knows_every_metric_and_a_cell_says_what_it_is() {
-    let schema: Value = serde_json::from_str(STUDY_SCHEMA).unwrap();
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let known = schema["$defs"]["metric"]["enum"].as_array().unwrap();
-    assert!(Metric::OF_STUDIES.iter().all(|metric| known.contains(&json!(metric.name()))));
-    let value = study_json(&study());
-    assert_eq!(value["schema_version"], json!(STUDY_SCHEMA_VERSION));
+    assert!(Metric::ALL.iter().all(|metric| known.contains(&json!(metric.name()))));
+    let value = json(&study());
+    assert_eq!(value["schema_version"], json!(SCHEMA_VERSION));
     let cell = &value["cells"][4];
     assert_eq!((&cell["datastore"], &cell["vms"]), (&json!("nas"), &json!(4)));
     assert_eq!((&cell["trials"], &cell["failed_trials"]), (&json!(9), &json!(1)));
@@ -100,9 +122,31 @@ fn the_schema_knows_every_metric_and_a_cell_says_what_it_is() {
 }
 
 #[test]
+fn the_verdicts_come_first_with_what_scripts_need() {
+    let value = json(&comparison());
+    let comparisons = value["comparisons"].as_array().unwrap();
+    for (index, comparison) in comparisons.iter().enumerate() {
+        assert_eq!(comparison["primary"], json!(index < 1));
+        assert_eq!(comparison["baseline"], json!("/srv/vm"));
+        assert_eq!(comparison["workload"], json!("vm-4k"));
+        assert_eq!(comparison["vms"], json!(4));
+    }
+    let first = &comparisons[0];
+    assert_eq!((&first["metric"], &first["verdict"]), (&json!("iops"), &json!("slower")));
+    let sentence = first["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("nas is ") && sentence.contains("slower than local in IOPS"));
+    assert_eq!(value["headline"], json!([sentence]));
+    // Of a study each load has its own.
+    let value = json(&study());
+    let comparisons = value["comparisons"].as_array().unwrap();
+    let primaries = comparisons.iter().filter(|it| it["primary"] == json!(true)).count();
+    assert_eq!(primaries, 2 * 2 * 3, "two candidates, two workloads, three loads");
+}
+
+#[test]
 fn a_study_survives_being_written_and_read() {
     let report = study();
     let text = serde_json::to_string(&report).unwrap();
-    let back: StudyReport = serde_json::from_str(&text).unwrap();
+    let back: Report = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&back).unwrap(), text);
 }

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fixture;
+mod study_fixture;
 
 use fixture::{LOCAL, NAS, report};
-use stormeter_report::{Report, TerminalOptions, html, json, terminal};
+use stormeter_report::compact::{Compact, html, terminal};
+use stormeter_report::{TerminalOptions, json};
 use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 
-fn verified() -> Report {
+fn verified() -> Compact {
     let mut report = report(&[LOCAL, NAS]);
     report.header.plan.verify = true;
     let clean = Verified { blocks: 123_456, ..Verified::default() };
@@ -47,9 +49,13 @@ fn so_does_the_page() {
 
 #[test]
 fn the_json_has_both_values_of_a_wrong_block() {
-    let json = json(&verified());
-    assert_eq!(json["datastores"][0]["verified"]["wrong_blocks"], 0);
-    let wrong = &json["datastores"][1]["verified"]["corruptions"][0];
+    let mut comparison = study_fixture::comparison();
+    for (cell, of) in comparison.analysis.cells.iter_mut().zip(verified().datastores) {
+        cell.verified = of.verified;
+    }
+    let json = json(&comparison);
+    assert_eq!(json["cells"][0]["verified"]["wrong_blocks"], 0);
+    let wrong = &json["cells"][1]["verified"]["corruptions"][0];
     assert_eq!(wrong["expected"]["generations"][0], 5);
     assert_eq!(wrong["found"]["generation"], 3);
     assert_eq!(wrong["what"], "disk 1 at 8192: generation 3 instead of generation 5");

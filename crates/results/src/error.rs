@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::contents::Contents;
 use crate::file::FORMAT_VERSION;
 
 /// A results file cannot be created, read or written.
@@ -106,21 +105,7 @@ pub enum ResultsError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The file contains something other than requested.
-    #[error(
-        "{} holds {found}, and this is for {wanted}; `stormeter report` reads both, `stormeter \
-         compare` resumes a comparison and `stormeter run` a study",
-        path.display()
-    )]
-    OtherContents {
-        /// The file.
-        path: PathBuf,
-        /// What it contains.
-        found: Contents,
-        /// What was requested.
-        wanted: Contents,
-    },
-    /// The file already has a trial with this number.
+    /// A trial of that number is in the file.
     #[error("trial {id} is in {} already", path.display())]
     DuplicateTrial {
         /// The file.

@@ -9,24 +9,23 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use stormeter_study::StudyPlan;
 
 use crate::component::Elasticity;
-use crate::contents::{Contents, Planned};
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
 use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{component, host, read, write};
+use crate::{comparison, component, host, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
-/// The version of the tables. A file with a higher one is refused; one with a lower one can be
-/// read, and is upgraded before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 7;
-/// The upgrades from each form to the next: the tables that the form adds, which new files get from the same
-/// text, then the changes to existing tables. Both must stay as they are, or files that were upgraded
-/// earlier would differ from those that are upgraded now.
-const UPGRADES: [(i32, &str, &str); 7] = [
+/// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
+/// brought to this form before a trial is added to it.
+pub const FORMAT_VERSION: i32 = 8;
+/// What brings a file to a form from the one before: the tables that the form adds, which new files get from
+/// the same text, then what it changes in those that were there. Both stay as they are, or files that were
+/// brought up earlier would differ from those that are brought up now.
+const UPGRADES: [(i32, &str, &str); 8] = [
     (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
     (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
     (4, include_str!("component.sql"), ""),
@@ -34,6 +33,7 @@ const UPGRADES: [(i32, &str, &str); 7] = [
     (6, include_str!("settled.sql"), ""),
     (6, include_str!("fact.sql"), include_str!("upgrade-6.sql")),
     (7, "", include_str!("upgrade-7.sql")),
+    (8, "", include_str!("upgrade-8.sql")),
 ];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,15 +49,14 @@ pub struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Creates a file for a comparison or a study and writes the header. An empty file at `path` is
-    /// taken over.
+    /// Makes a new file and writes the header into it. An empty file at `path` is taken over.
     ///
     /// # Errors
     /// `Exists` if there is a file, `NotAFile` if there is a device or similar, `InUse` if another
     /// run is writing it, `LockTaken` if the lock's name is taken by another file, `Io` if the
     /// place cannot be written.
-    pub fn create<P: Planned>(path: &Path, header: &Header<P>) -> Result<Self, ResultsError> {
-        // Checked before the lock too, so that no lock file is created next to a device.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, ResultsError> {
+        // Asked before the lock too, so that none is put next to a device.
         match regular_file_bytes(path) {
             Ok(_) | Err(ResultsError::Missing { .. }) => {}
             Err(error) => return Err(error),
@@ -136,55 +135,33 @@ impl ResultsFile {
         &self.path
     }
 
-    /// What the file contains.
+    /// What was written at the start. Its indices are in range and its cells not too many. A comparison of an
+    /// earlier form is the study that it was.
     ///
     /// # Errors
-    /// `Corrupt` if the value is unknown.
-    pub fn contents(&self) -> Result<Contents, ResultsError> {
-        // Files from before there were studies do not say.
-        let contents = read::meta(&self.connection, "contents").map_err(|e| self.error(e))?;
-        Ok(contents.unwrap_or(Contents::Comparison))
-    }
-
-    /// The header of a comparison. Its plan can be executed and its indices are in range.
-    ///
-    /// # Errors
-    /// `OtherContents` if the file contains a study, `Corrupt` if no run could have written it.
+    /// `Corrupt` when no run could have written it.
     pub fn header(&self) -> Result<Header, ResultsError> {
-        self.header_of()
+        let corrupt = |what| ResultsError::corrupt(&self.path, what);
+        let of_header = |what| corrupt(format!("its header: {what}"));
+        let found = match self.is_comparison()? {
+            true => comparison::header(&self.connection).map_err(|e| self.error(e))?,
+            false => read::meta(&self.connection, "header").map_err(|e| self.error(e))?.map(Ok),
+        };
+        let missing = || corrupt("the header is missing".into());
+        let header: Header = found.ok_or_else(missing)?.map_err(of_header)?;
+        header.check().map_err(of_header)?;
+        Ok(header)
     }
 
-    /// The header of a study. Its indices are in range and it does not have too many cells.
-    ///
-    /// # Errors
-    /// `OtherContents` if the file contains a comparison, `Corrupt` if no run could have written
-    /// it.
-    pub fn study_header(&self) -> Result<Header<StudyPlan>, ResultsError> {
-        self.header_of()
-    }
-
-    /// Replaces a study's plan with another for the same cells: the questions, and when it ends, may
-    /// change before a study resumes.
-    ///
-    /// # Errors
-    /// `OtherContents` if the file contains a comparison.
-    pub fn replace_study_plan(&mut self, plan: &StudyPlan) -> Result<(), ResultsError> {
-        let header = Header { plan: plan.clone(), ..self.study_header()? };
+    /// Replaces the plan by another one of the same cells: what is asked, and when it ends, may change before a study
+    /// is resumed.
+    pub fn replace_plan(&mut self, plan: &StudyPlan) -> Result<(), ResultsError> {
+        let header = Header { plan: plan.clone(), ..self.header()? };
         write::meta(&self.connection, "header", &header).map_err(|e| self.error(e))
     }
 
-    fn header_of<P: Planned>(&self) -> Result<Header<P>, ResultsError> {
-        let found = self.contents()?;
-        if found != P::CONTENTS {
-            let path = self.path.clone();
-            return Err(ResultsError::OtherContents { path, found, wanted: P::CONTENTS });
-        }
-        let corrupt = |what| ResultsError::corrupt(&self.path, what);
-        let header: Header<P> = read::meta(&self.connection, "header")
-            .map_err(|e| self.error(e))?
-            .ok_or_else(|| corrupt("the header is missing".into()))?;
-        header.check().map_err(|what| corrupt(format!("its header: {what}")))?;
-        Ok(header)
+    fn is_comparison(&self) -> Result<bool, ResultsError> {
+        comparison::is_comparison(&self.connection).map_err(|e| self.error(e))
     }
 
     /// Adds a trial, completely or not at all. A finished file becomes unfinished: the reason for
@@ -222,21 +199,18 @@ impl ResultsFile {
         host::read(&self.connection).map_err(|error| self.error(error))
     }
 
-    /// All trials, in the order in which they were added; each refers to a datastore of the plan,
-    /// and in a study to a cell.
+    /// All trials, in the order in which they were added; each of a datastore and a cell of the plan.
     ///
     /// # Errors
     /// `Corrupt` if a row could not have been written by a run, or refers to something that is not
     /// in the plan.
     pub fn trials(&self) -> Result<Vec<TrialRecord>, ResultsError> {
-        let (datastores, cells) = match self.contents()? {
-            Contents::Comparison => (self.header()?.plan.datastores.len(), Vec::new()),
-            Contents::Study => {
-                let plan = self.study_header()?.plan;
-                (plan.datastores.len(), plan.cells())
-            }
-        };
-        let trials = read::trials(&self.connection).map_err(|e| self.error(e))?;
+        let plan = self.header()?.plan;
+        let (datastores, cells) = (plan.datastores.len(), plan.cells());
+        let mut trials = read::trials(&self.connection).map_err(|e| self.error(e))?;
+        if self.is_comparison()? {
+            trials.iter_mut().for_each(comparison::of_cell);
+        }
         for TrialRecord { id, datastore, cell, phase, .. } in &trials {
             let corrupt = |what: &str| {
                 Err(ResultsError::corrupt(&self.path, format!("trial {id} is of a {what}")))
@@ -362,10 +336,14 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     let format = read::format(&transaction)?;
     if format < FORMAT_VERSION {
+        let is_comparison = comparison::is_comparison(&transaction)?;
         transaction.execute_batch("DROP VIEW observation")?;
         for (_, tables, changes) in UPGRADES.iter().filter(|(to, ..)| *to > format) {
             transaction.execute_batch(tables)?;
             transaction.execute_batch(changes)?;
+        }
+        if is_comparison {
+            comparison::upgrade(&transaction)?;
         }
         transaction.execute_batch(include_str!("observation.sql"))?;
         transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;

@@ -1,17 +1,17 @@
 //! The header of a results file, written before the first trial.
 
 use serde::{Deserialize, Serialize};
-use stormeter_study::{Blocks, ComparisonPlan, Timing};
+use stormeter_study::{Blocks, StudyPlan, Timing};
 use stormeter_trial::Memory;
 
-use crate::contents::Planned;
 use crate::environment::Environment;
+use crate::plan_check::check_plan;
 
-/// Everything that is known before the first trial; written once, never changed. `P` is the plan of
-/// a comparison or of a study.
+/// Everything that is known before the first trial; written once. `P` is the plan; only files of early
+/// forms have another one than a study's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Header<P = ComparisonPlan> {
-    /// When the run started, in milliseconds since 1970-01-01 UTC.
+pub struct Header<P = StudyPlan> {
+    /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub created_unix_ms: u64,
     /// Identifies this run; also part of the names of its working directories.
     pub run_id: String,
@@ -78,21 +78,31 @@ pub struct DatastoreDescription {
     pub notes: Vec<String>,
 }
 
-impl<P: Planned> Header<P> {
-    /// Checks that a run could have written it. A file from elsewhere may contain anything, and its
-    /// numbers are used as indices and in formulas.
+impl Header {
+    /// Whether a run could have written it. A file from elsewhere may say anything, and its numbers
+    /// are used as indices and in formulas.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let plan = &self.plan;
-        plan.check_stored()?;
-        if self.datastores.len() != plan.datastore_count() {
-            let (found, planned) = (self.datastores.len(), plan.datastore_count());
+        check_plan(&self.plan)?;
+        let (found, planned) = (self.datastores.len(), self.plan.datastores.len());
+        if found != planned {
             return Err(format!("{found} datastores are described and {planned} are planned"));
         }
-        // Below one half, an interval around an estimate would be inverted.
-        let level = plan.confidence_level();
-        if !(level > 0.5 && level < 1.0) {
-            return Err(format!("a confidence level of {level}"));
-        }
         Ok(())
+    }
+}
+
+impl<P> Header<P> {
+    /// The same with another plan.
+    pub(crate) fn with_plan<Q>(self, plan: Q) -> Header<Q> {
+        Header {
+            created_unix_ms: self.created_unix_ms,
+            run_id: self.run_id,
+            stormeter_version: self.stormeter_version,
+            command_line: self.command_line,
+            plan,
+            environment: self.environment,
+            datastores: self.datastores,
+            prediction: self.prediction,
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The results file: one SQLite file per comparison or study, one transaction per trial.
+//! The results file: one SQLite file a run, one transaction a trial.
 //!
 //! It is the evidence and the checkpoint: the plan, the machine, every trial with its intervals and
 //! histograms, and why it ended. A run that is killed at any moment loses at most the trial in
@@ -58,14 +58,14 @@
 //! drop(file);
 //!
 //! let file = ResultsFile::open(&path)?;
-//! assert_eq!(file.study_header()?, header);
+//! assert_eq!(file.header()?, header);
 //! assert_eq!(file.trials()?, [trial]);
 //! assert_eq!(file.finished()?, None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod comparison;
 mod component;
-mod contents;
 mod disturbance;
 mod environment;
 mod error;
@@ -77,6 +77,7 @@ mod host;
 mod issue;
 mod lock;
 mod monitor;
+mod plan_check;
 mod read;
 mod settled;
 mod step;
@@ -85,7 +86,6 @@ mod verified;
 mod write;
 
 pub use component::Elasticity;
-pub use contents::{Contents, Planned};
 pub use environment::{Environment, HostDescription};
 pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};

@@ -1,6 +1,5 @@
--- One observation a row: a metric of a compared trial. Metrics are named as on the command line. The
--- factors of a study (datastore_name, workload, vms, outstanding) are NULL in a comparison, which has
--- one workload and one load.
+-- One observation a row: a metric of a measured trial, with the levels of the factors (datastore_name, workload,
+-- vms, outstanding). Metrics are named as on the command line.
 -- Of a block that was measured again, the last attempt counts.
 CREATE VIEW observation AS
 WITH latest AS (
@@ -31,9 +30,8 @@ FROM (
     UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t
-    UNION ALL SELECT *, 'host-cpu', 'share', host_cpu FROM t WHERE cell IS NOT NULL
-    UNION ALL SELECT *, 'elapsed', 'ns', CAST(work_ns AS REAL) FROM t
-    WHERE cell IS NOT NULL AND work_ns IS NOT NULL
+    UNION ALL SELECT *, 'host-cpu', 'share', host_cpu FROM t
+    UNION ALL SELECT *, 'elapsed', 'ns', CAST(work_ns AS REAL) FROM t WHERE work_ns IS NOT NULL
     UNION ALL SELECT t.*, 'recovery', 'ns', CAST(d.recovery_ns AS REAL)
     FROM t JOIN disturbed_trial d ON d.trial_id = t.id
     UNION ALL SELECT t.*, 'outage', 'ns', CAST(d.outage_ns AS REAL)

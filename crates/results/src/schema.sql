@@ -1,4 +1,4 @@
--- The results file of one comparison or one study. Times are nanoseconds (_ns) or milliseconds since 1970-01-01
+-- The results file of a study. Times are nanoseconds (_ns) or milliseconds since 1970-01-01
 -- UTC (_unix_ms), sizes are bytes. Seeds are text: they use all 64 bits. Tables that came with a later form
 -- are in incident.sql (2), study.sql (3) and component.sql (4).
 
@@ -39,7 +39,7 @@ CREATE TABLE trial (
     cpu_per_io_ns REAL,             -- this process
     host_cpu_per_io_ns REAL,        -- the whole machine, busy time
     target_cpu_per_io_ns REAL,      -- the datastore's server on this machine; NULL: none, unknown
-    cell INTEGER REFERENCES cell (id), -- NULL: of a comparison, or a ceiling
+    cell INTEGER REFERENCES cell (id), -- of a ceiling: one with the load that it was measured with
     host_cpu REAL,                  -- busy share of the whole machine, 0 to 1
     work_ns INTEGER,                -- what fixed work took; NULL: the trial was timed
     failure TEXT                    -- why it failed, as JSON: its cause, and the facts

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure};
 
-/// One trial: its place in the comparison or study, and its outcome.
+/// One trial: where it stood in the study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Its number in the file, in the order in which trials ended.
@@ -14,8 +14,8 @@ pub struct TrialRecord {
     pub position: u32,
     /// Index into the plan's datastores; `None` for the generator's ceiling, which runs on `null:`.
     pub datastore: Option<usize>,
-    /// The cell of a study, as an index into [`stormeter_study::StudyPlan::cells`]; `None` in a
-    /// comparison, and for the generator's ceiling. Its datastore is `datastore`.
+    /// The cell, as its place in [`stormeter_study::StudyPlan::cells`]. Its datastore is `datastore`; a ceiling is
+    /// of a load, and named by one of the load's cells.
     #[serde(default)]
     pub cell: Option<usize>,
     /// Its purpose.

@@ -8,7 +8,6 @@ use stormeter_trial::{
     CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample, TrialFailure,
 };
 
-use crate::contents::Planned;
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
@@ -16,26 +15,21 @@ use crate::{component, disturbance, fact, issue, monitor, settled, step, verifie
 
 type Result<T> = rusqlite::Result<T>;
 
-pub(crate) fn header<P: Planned>(connection: &Connection, header: &Header<P>) -> Result<()> {
+pub(crate) fn header(connection: &Connection, header: &Header) -> Result<()> {
     meta(connection, "header", header)?;
-    meta(connection, "contents", &P::CONTENTS)?;
-    // Also as a separate value, so that a version that cannot read the rest still finds it.
+    // By itself as well, where a version that cannot read the rest still finds it.
     meta(connection, "stormeter_version", &header.stormeter_version)?;
     for (id, datastore) in header.datastores.iter().enumerate() {
         connection.execute(
             "INSERT INTO datastore VALUES (?, ?, ?, ?)",
-            params![int(id as u64)?, datastore.url, datastore.kind, id == header.plan.baseline()],
+            params![int(id as u64)?, datastore.url, datastore.kind, id == header.plan.baseline],
         )?;
     }
-    if let Some(plan) = header.plan.as_study() {
-        cells(connection, plan)?;
-    }
-    Ok(())
+    cells(connection, &header.plan)
 }
 
-/// The cells of a study with their names and levels. For people: the plan in the header has the same
-/// information.
-fn cells(connection: &Connection, plan: &StudyPlan) -> Result<()> {
+/// The cells by their names and levels. For people: the plan in the header says the same.
+pub(crate) fn cells(connection: &Connection, plan: &StudyPlan) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)")?;
     for (id, cell) in (0i64..).zip(plan.cells()) {
         insert.execute(params![

@@ -6,9 +6,9 @@ mod common;
 
 use std::path::Path;
 
-use common::{header, study_header, study_trial, trial};
+use common::{study_header, study_trial};
 use rusqlite::Connection;
-use stormeter_results::{Contents, Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord};
+use stormeter_results::{Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::Metric;
 use stormeter_trial::{Disturbance, Interval, IntervalTotals};
 
@@ -28,27 +28,12 @@ fn what_was_written_is_read_back_exactly() {
         let path = directory.path().join(format!("{seed}.db"));
         let written = make(&path, seed, 8);
         let file = ResultsFile::open(&path).unwrap();
-        assert_eq!(file.contents().unwrap(), Contents::Study);
-        assert_eq!(file.study_header().unwrap(), study_header());
+        assert_eq!(file.header().unwrap(), study_header());
         assert_eq!(file.trials().unwrap(), written, "seed {seed}");
         drop(file);
         let file = ResultsFile::open_for_resume(&path).unwrap();
-        assert_eq!(file.study_header().unwrap(), study_header());
+        assert_eq!(file.header().unwrap(), study_header());
     }
-}
-
-#[test]
-fn a_study_is_not_taken_for_a_comparison() {
-    let directory = tempfile::tempdir().unwrap();
-    let (study, comparison) =
-        (directory.path().join("study.db"), directory.path().join("other.db"));
-    make(&study, 1, 1);
-    let error = ResultsFile::open(&study).unwrap().header().unwrap_err();
-    assert!(matches!(error, ResultsError::OtherContents { found: Contents::Study, .. }), "{error}");
-    assert!(error.to_string().contains("holds a study"), "{error}");
-    ResultsFile::create(&comparison, &header()).unwrap();
-    let error = ResultsFile::open(&comparison).unwrap().study_header().unwrap_err();
-    assert!(error.to_string().contains("holds a comparison"), "{error}");
 }
 
 #[test]
@@ -62,12 +47,6 @@ fn a_trial_of_no_cell_of_the_study_is_not_taken_in() {
     outside.cell = Some(cells);
     file.append_trial(&outside).unwrap_err();
     assert_eq!(file.trials().unwrap(), []);
-    // Nor does a comparison have cells.
-    let path = directory.path().join("comparison.db");
-    let mut file = ResultsFile::create(&path, &header()).unwrap();
-    let mut outside = trial(1, 0);
-    outside.cell = Some(0);
-    file.append_trial(&outside).unwrap_err();
 }
 
 #[test]
@@ -87,8 +66,6 @@ fn cells_that_the_plan_does_not_have_are_refused() {
         ("DELETE FROM monitor_core WHERE core = 0", "leaves a CPU out"),
         ("UPDATE step SET times = -4", "times = -4"),
         ("DROP TABLE step", "no such table"),
-        ("DELETE FROM meta WHERE key = 'contents'", "damaged"),
-        ("UPDATE meta SET value = '\"lunch\"' WHERE key = 'contents'", "damaged"),
     ] {
         std::fs::write(&path, &sound).unwrap();
         let connection = Connection::open(&path).unwrap();
@@ -144,7 +121,7 @@ fn a_header_that_no_run_writes_is_refused() {
         }
         drop(connection);
         let file = ResultsFile::open(&path).unwrap();
-        for error in [file.study_header().unwrap_err(), file.trials().unwrap_err()] {
+        for error in [file.header().unwrap_err(), file.trials().unwrap_err()] {
             assert!(matches!(error, ResultsError::Corrupt { .. }), "{words}: {error}");
             assert!(error.to_string().contains(words), "{words}: {error}");
         }
@@ -202,7 +179,7 @@ fn the_tables_serve_people_with_sql() {
         let issue = trial.sample().unwrap().issue.as_ref();
         let is_open = issue.is_some_and(|issue| issue.service.mean_ns().is_some());
         let has_steps = !trial.sample().unwrap().steps.is_empty();
-        let expected = Metric::OF_STUDIES
+        let expected = Metric::ALL
             .into_iter()
             .filter(|m| !m.is_of_steps() && (*m != Metric::Elapsed || has_steps))
             .filter(|m| is_open || !m.is_of_open_loops());

@@ -114,11 +114,6 @@ pub(crate) fn is_sound_beside(end: &TrialEnd, attempt: u32) -> bool {
     is_sound(end) || attempt > 0 && end.sample.operations() > 0
 }
 
-/// The best of several ceilings of one thing; `None` where none of them saw an I/O.
-pub(crate) fn best(iops: impl Iterator<Item = f64>) -> Option<f64> {
-    iops.filter(|iops| *iops > 0.0).reduce(f64::max)
-}
-
 pub(crate) fn granularity(workload: &Workload) -> u32 {
     workload.granularity_bytes().min(1 << 30) as u32
 }
@@ -150,12 +145,5 @@ mod tests {
         assert_eq!([0, 1, 2, 9].map(attempts), [1, 2, 3, 3]);
         let failed: Result<(), RunError> = until_sound(|_| Err(RunError::Interrupted));
         assert!(matches!(failed, Err(RunError::Interrupted)));
-    }
-
-    #[test]
-    fn the_best_counts_and_nothing_is_no_ceiling() {
-        assert_eq!(best([3.0, 0.0, 7.0, 5.0].into_iter()), Some(7.0));
-        assert_eq!(best([0.0].into_iter()), None);
-        assert_eq!(best(std::iter::empty()), None);
     }
 }

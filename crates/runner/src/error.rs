@@ -57,8 +57,7 @@ pub enum RunError {
     },
     /// The results file belongs to another plan.
     #[error(
-        "{path} holds a comparison with another {what}; resume it with the options that it was started with, or \
-         choose another results file"
+        "{path} holds a run with another {what}; resume it as it was started, or choose another results file"
     )]
     OtherPlan {
         /// The file.
@@ -66,20 +65,6 @@ pub enum RunError {
         /// What differs.
         what: String,
     },
-    /// The results file belongs to another study.
-    #[error(
-        "{path} holds a study with another {what}; choose another results file, or restore the study file to \
-         resume it"
-    )]
-    OtherStudy {
-        /// The file.
-        path: String,
-        /// What differs.
-        what: String,
-    },
-    /// A question that cannot be asked.
-    #[error("{0}")]
-    Question(String),
     /// The state before a trial.
     #[error(transparent)]
     Reset(#[from] ResetError),

@@ -1,44 +1,36 @@
 //! What a run writes into its results file beside trials: its beginning, what happens on the way, and
-//! why it ended. Comparisons and studies say it in the same words.
+//! why it ended.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::DatastoreError;
 use stormeter_results::{
-    DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Planned, Prediction,
+    DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Prediction,
     ResultsFile, TrialOutcome,
 };
+use stormeter_study::StudyPlan;
 
 use crate::error::RunError;
 use crate::threads::TrialEnd;
 
 /// What is written before the first trial.
 #[derive(Clone)]
-pub(crate) struct Beginning<'a, P> {
+pub(crate) struct Beginning<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) version: &'a str,
     pub(crate) command_line: &'a [String],
-    pub(crate) plan: &'a P,
+    pub(crate) plan: &'a StudyPlan,
     pub(crate) environment: Environment,
     pub(crate) datastores: Vec<DatastoreDescription>,
     /// Of what, where it is predicted and not measured.
     pub(crate) prediction: Option<Box<Prediction>>,
 }
 
-impl<'a, P> Beginning<'a, P> {
-    /// The same with another plan.
-    pub(crate) fn with_plan<Q>(self, plan: &'a Q) -> Beginning<'a, Q> {
-        let Self { run_id, version, command_line, plan: _, environment, datastores, prediction } =
-            self;
-        Beginning { run_id, version, command_line, plan, environment, datastores, prediction }
-    }
-}
-
 /// A new results file, with a warning in it where datastores share what they should not.
-pub(crate) fn begin_file<P: Planned + Clone>(
+pub(crate) fn begin_file(
     path: &Path,
-    beginning: Beginning<'_, P>,
+    beginning: Beginning<'_>,
     warning: Option<String>,
 ) -> Result<ResultsFile, RunError> {
     let header = Header {

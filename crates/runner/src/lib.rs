@@ -8,10 +8,7 @@
 
 mod account;
 mod accounting;
-mod attempts;
 mod ceiling;
-mod comparison;
-mod conclusion;
 mod describe;
 mod doctor;
 mod environment;
@@ -37,7 +34,6 @@ mod resume;
 mod shell;
 mod socket_owners;
 mod sockets;
-mod spent;
 mod start_coordinator;
 mod stores;
 mod study;
@@ -51,8 +47,6 @@ mod ways;
 mod workers;
 
 pub use ceiling::measure_ceiling;
-pub use comparison::{Request, run_comparison, run_comparison_with};
-pub use conclusion::{Conclusion, conclude};
 pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
@@ -68,8 +62,8 @@ pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use start_coordinator::StartCoordinator;
 pub use study::{
-    Collaborators, Evidence, ResetError, StudyConclusion, StudyRequest, cell_label, conclude_study,
-    finished_study, run_prediction, run_study, run_study_with, trial_order,
+    Collaborators, Request, ResetError, Resume, cell_label, finished, run, run_prediction,
+    run_with, trial_order,
 };
 pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};

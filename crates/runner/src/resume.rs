@@ -1,62 +1,15 @@
-//! Going on with a run that was interrupted or killed.
+//! Whether a run that was interrupted or killed is resumed on what it was started on, and what is noted about that.
 //!
-//! Half a comparison is worth nothing beside another half of something else: a run goes on only
-//! with the plan, the machine and the storage that it was begun with.
+//! Half a run is worth nothing next to another half of something else: it is resumed only on the machine and the
+//! storage that it was started with.
 
 use std::path::Path;
 
-use stormeter_results::{
-    DatastoreDescription, Environment, Event, EventKind, FinishReason, Finished, ResultsFile,
-};
-use stormeter_statistics::stopping::Decision;
-use stormeter_study::ComparisonPlan;
+use stormeter_conclude::Attempts;
+use stormeter_results::{DatastoreDescription, Environment, Event, EventKind};
 
-use crate::attempts::Attempts;
-use crate::comparison::Request;
-use crate::conclusion::{decision, planned_block_ns};
 use crate::error::RunError;
 use crate::journal::event_of;
-use crate::spent::{longest_block_ns, spent_ns};
-
-/// The results file to go on with, if that is wanted; the plan takes its seed.
-///
-/// # Errors
-/// There is none: a mistyped name must not begin a run.
-pub(crate) fn begun(
-    request: &Request,
-    plan: &mut ComparisonPlan,
-) -> Result<Option<ResultsFile>, RunError> {
-    if !request.resume {
-        return Ok(None);
-    }
-    let file = ResultsFile::open_for_resume(&request.output)?;
-    let header = file.header()?;
-    plan.seed = header.plan.seed;
-    check_same_plan(&header.plan, plan, request)?;
-    Ok(Some(file))
-}
-
-/// How the run ended, if nothing is left to measure: then no datastore is touched. A run that was
-/// killed after its last block is not over, for its disks are still there.
-pub(crate) fn over(
-    plan: &ComparisonPlan,
-    file: &ResultsFile,
-) -> Result<Option<Finished>, RunError> {
-    let Some(finished) = file.finished()? else { return Ok(None) };
-    let trials = file.trials()?;
-    let attempts = Attempts::of_comparison(plan, &trials);
-    let has_more = || matches!(decision(plan, &trials, &attempts), Decision::Continue { .. });
-    let is_over = match finished.reason {
-        FinishReason::PrecisionReached | FinishReason::MaxBlocks => !has_more(),
-        // The time that was spent counts, not the time since: without more of it there is nothing to do.
-        FinishReason::TimeLimit => {
-            let block_ns = longest_block_ns(&trials).max(planned_block_ns(plan));
-            spent_ns(&trials).saturating_add(block_ns) > plan.time_limit_ns
-        }
-        FinishReason::Interrupted | FinishReason::Invalid | FinishReason::Failed { .. } => false,
-    };
-    Ok(is_over.then_some(finished))
-}
 
 /// From so many blocks on there is a verdict.
 const READABLE: usize = 2;
@@ -70,36 +23,6 @@ pub(crate) fn resumption(attempts: &Attempts) -> Event {
         return event_of(EventKind::ResumedAfterVerdict, what.into());
     }
     event_of(EventKind::Resumed, "resumed".into())
-}
-
-fn check_same_plan(
-    begun: &ComparisonPlan,
-    now: &ComparisonPlan,
-    request: &Request,
-) -> Result<(), RunError> {
-    // When to stop may change: to go on with more time is what resuming is for.
-    let differences = [
-        ("list of datastores", begun.datastores != now.datastores),
-        ("baseline", begun.baseline != now.baseline),
-        ("workload", begun.workload != now.workload),
-        ("number of VMs", begun.vms != now.vms),
-        ("size", begun.disk_bytes != now.disk_bytes),
-        ("duration, ramp or interval", begun.timing != now.timing),
-        ("metric", begun.metric != now.metric),
-        ("load", begun.equal_load != now.equal_load),
-        ("number of threads", begun.threads != now.threads),
-        // The width at which a run stops is part of what its interval means.
-        ("precision", begun.precision != now.precision),
-        ("margin", begun.margin != now.margin),
-        ("verification", begun.verify != now.verify),
-    ];
-    match differences.into_iter().find(|(_, differs)| *differs) {
-        None => Ok(()),
-        Some((what, _)) => Err(RunError::OtherPlan {
-            path: request.output.display().to_string(),
-            what: what.into(),
-        }),
-    }
 }
 
 /// Whether the run goes on where it was begun.
@@ -164,18 +87,6 @@ mod tests {
         }
     }
 
-    fn request() -> Request {
-        Request {
-            plan: crate::comparison::tests::plan(),
-            output: "x.db".into(),
-            resume: true,
-            destroy_data: vec![],
-            secrets: vec![],
-            command_line: vec![],
-            version: String::new(),
-        }
-    }
-
     #[test]
     fn a_mount_that_is_missing_is_noticed() {
         let here = Environment { kernel: "6.1".into(), cpus: 2, ..Default::default() };
@@ -191,29 +102,5 @@ mod tests {
         let rebooted = Environment { kernel: "6.2".into(), ..here.clone() };
         let message = check(&rebooted, &nas).unwrap_err().to_string();
         assert!(message.contains("kernel 6.2"), "{message}");
-    }
-
-    #[test]
-    fn every_part_of_the_plan_that_shapes_the_result_must_stay() {
-        let begun = request().plan;
-        type Change = fn(&mut ComparisonPlan);
-        let changes: [(Change, &str); 7] = [
-            (|plan| plan.verify = true, "verification"),
-            (|plan| plan.precision = 0.5, "precision"),
-            (|plan| plan.margin = 0.5, "margin"),
-            (|plan| plan.vms = 9, "VMs"),
-            (|plan| plan.workload.read_percent = 1.0, "workload"),
-            (|plan| plan.timing.duration_ns += 1, "duration"),
-            (|plan| plan.datastores.reverse(), "datastores"),
-        ];
-        for (change, word) in changes {
-            let mut now = begun.clone();
-            change(&mut now);
-            let message = check_same_plan(&begun, &now, &request()).unwrap_err().to_string();
-            assert!(message.contains(word), "{message}");
-        }
-        // More time is what resuming is for.
-        let now = ComparisonPlan { time_limit_ns: 1, max_blocks: 7, ..begun.clone() };
-        assert!(check_same_plan(&begun, &now, &request()).is_ok());
     }
 }

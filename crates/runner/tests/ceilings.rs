@@ -8,12 +8,13 @@ mod request;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use stormeter_conclude::{Conclusion, conclude};
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
-use stormeter_runner::{Silent, StudyConclusion, StudyRequest, conclude_study, run_study};
+use stormeter_runner::{Request, Silent, run};
 
 /// Two datastores that share a ceiling, and one without.
-fn request(directory: &Path) -> StudyRequest {
+fn request(directory: &Path) -> Request {
     let url = |name: &str| {
         let path = directory.join(name);
         std::fs::create_dir_all(&path).unwrap();
@@ -29,7 +30,7 @@ fn request(directory: &Path) -> StudyRequest {
     request::request(directory, &format!("{text}{rest}"))
 }
 
-fn ceilings(conclusion: &StudyConclusion) -> Vec<(Option<usize>, usize)> {
+fn ceilings(conclusion: &Conclusion) -> Vec<(Option<usize>, usize)> {
     conclusion.ceilings.iter().map(|ceiling| (ceiling.datastore, ceiling.workload)).collect()
 }
 
@@ -38,7 +39,7 @@ fn a_shared_ceiling_is_measured_once_with_each_workload_and_told_of_all_that_sha
     let directory = tempfile::tempdir().unwrap();
     let request = request(directory.path());
     let never = AtomicBool::new(false);
-    let conclusion = run_study(&request, &RealClock::new(), &never, &mut Silent).unwrap();
+    let conclusion = run(&request, &RealClock::new(), &never, &mut Silent).unwrap();
     let trials = &conclusion.trials;
     let measured: Vec<&TrialRecord> =
         trials.iter().filter(|trial| trial.phase == Phase::Ceiling).collect();
@@ -57,7 +58,7 @@ fn a_shared_ceiling_is_measured_once_with_each_workload_and_told_of_all_that_sha
     assert_eq!(conclusion.header.datastores.len(), 3, "a ceiling is no datastore of the study");
     // The same from the file, a year later.
     let file = stormeter_results::ResultsFile::open(&request.output).unwrap();
-    assert_eq!(ceilings(&conclude_study(&file).unwrap()), ceilings(&conclusion));
+    assert_eq!(ceilings(&conclude(&file).unwrap()), ceilings(&conclusion));
 }
 
 /// The levels are in the order in which they were written, and the ceiling is that of the highest.
@@ -69,7 +70,7 @@ fn a_ceiling_is_measured_at_the_highest_load_wherever_it_is_written() {
                 measure: {ramp: 20ms, duration: 100ms, interval: 20ms}\ndesign: {blocks: 1}\n";
     let request = request::request(directory.path(), text);
     let never = AtomicBool::new(false);
-    let conclusion = run_study(&request, &RealClock::new(), &never, &mut Silent).unwrap();
+    let conclusion = run(&request, &RealClock::new(), &never, &mut Silent).unwrap();
     let cells = request.plan.cells();
     let ceilings = conclusion.trials.iter().filter(|trial| trial.phase == Phase::Ceiling);
     let loads: Vec<_> = ceilings

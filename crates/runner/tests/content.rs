@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{Place, Progress, Request, TrialStart, run_comparison, run_study};
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_runner::{Place, Progress, Request, TrialStart, run};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 use stormeter_trial::{Sample, TrialFailure};
 
 const BLOCK: usize = 4096;
@@ -103,16 +103,8 @@ fn no_two_blocks_of_a_comparison_are_alike() {
         seed: 1,
         verify: false,
     };
-    let request = Request {
-        plan,
-        output: directory.path().join("r.db"),
-        resume: false,
-        destroy_data: Vec::new(),
-        secrets: Vec::new(),
-        command_line: Vec::new(),
-        version: "0".into(),
-    };
-    run_comparison(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
+    let request = Request::new(StudyPlan::from(&plan), directory.path().join("r.db"));
+    run(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
     assert_eq!(watch.disks, 4);
     assert!(
         watch.seen.len() > 2 * 4 * 256,
@@ -139,7 +131,7 @@ design: {{blocks: 2}}
     );
     let request = request::request(directory.path(), &text);
     let mut watch = Watch { directory: directory.path().into(), ..Watch::default() };
-    run_study(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
+    run(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
     assert_eq!(watch.disks, 4);
     assert!(
         watch.seen.len() > 2 * 4 * 256,

@@ -7,12 +7,13 @@ mod request;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
-use stormeter_runner::{Silent, StudyConclusion, run_study};
+use stormeter_runner::Silent;
 
 /// Two loads on a file system and on nothing, which could do far more.
-fn run(directory: &Path, blocks: u32) -> StudyConclusion {
+fn run(directory: &Path, blocks: u32) -> Conclusion {
     let text = format!(
         "datastores: {{file: {}, nothing: \"null:\"}}\n\
          workloads: [vm-4k]\n\
@@ -23,10 +24,11 @@ fn run(directory: &Path, blocks: u32) -> StudyConclusion {
         directory.display()
     );
     let request = request::request(directory, &text);
-    run_study(&request, &RealClock::new(), &AtomicBool::new(false), &mut Silent).unwrap()
+    stormeter_runner::run(&request, &RealClock::new(), &AtomicBool::new(false), &mut Silent)
+        .unwrap()
 }
 
-fn of(conclusion: &StudyConclusion, phase: Phase, cell: usize) -> Vec<&TrialRecord> {
+fn of(conclusion: &Conclusion, phase: Phase, cell: usize) -> Vec<&TrialRecord> {
     let own = |trial: &&TrialRecord| (trial.phase, trial.cell) == (phase, Some(cell));
     conclusion.trials.iter().filter(own).collect()
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, ResultsFile, TrialOutcome};
-use stormeter_runner::{Request, Silent, run_comparison};
-use stormeter_study::{ComparisonPlan, Metric, Timing};
+use stormeter_runner::{Request, Silent, run};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing};
 
 #[test]
 fn every_trial_says_what_the_host_did() {
@@ -38,17 +38,9 @@ fn every_trial_says_what_the_host_did() {
         seed: 1,
         verify: false,
     };
-    let request = Request {
-        plan,
-        output: output.clone(),
-        resume: false,
-        destroy_data: Vec::new(),
-        secrets: Vec::new(),
-        command_line: Vec::new(),
-        version: "0".into(),
-    };
+    let request = Request::new(StudyPlan::from(&plan), output.clone());
     let clock = RealClock::new();
-    run_comparison(&request, &clock, &AtomicBool::new(false), &mut Silent).unwrap();
+    run(&request, &clock, &AtomicBool::new(false), &mut Silent).unwrap();
 
     let trials = ResultsFile::open(&output).unwrap().trials().unwrap();
     assert_eq!(trials.iter().filter(|trial| trial.phase == Phase::Main).count(), 4);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{Place, Progress, run_study};
+use stormeter_runner::{Place, Progress, run};
 use stormeter_trial::{Sample, TrialFailure};
 
 /// Cuts the disks short after the last trial; what was not on storage then need not be written.
@@ -85,7 +85,7 @@ design: {{blocks: 2}}
         let request = request::request(directory.path(), &text);
         let mut watch =
             Watch { directory: store, trials: 2, dirty_bytes: None, settled_ns: Vec::new() };
-        run_study(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
+        run(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
         assert_eq!(watch.dirty_bytes, Some(0), "{workload}");
         assert!(watch.settled_ns.iter().all(|&ns| ns > 0), "{:?}", watch.settled_ns);
     }

@@ -11,11 +11,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialOutcome};
 use stormeter_runner::{
-    Collaborators, RackControl, RackControlError, RunError, Silent, StudyConclusion, StudyRequest,
-    run_study, run_study_with,
+    Collaborators, RackControl, RackControlError, Request, RunError, Silent, run, run_with,
 };
 use stormeter_study::FaultSpec;
 
@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// Every block that is read is held against what it must have, after a rollback too.
-    fn request(&self) -> StudyRequest {
+    fn request(&self) -> Request {
         let root = self.folder.path().display();
         let text = format!(
             "datastores: {{a: \"{root}/a\", b: \"{root}/b\"}}\n\
@@ -110,18 +110,18 @@ impl Place {
         request::request(self.folder.path(), &text)
     }
 
-    fn run(&mut self) -> Result<StudyConclusion, RunError> {
+    fn run(&mut self) -> Result<Conclusion, RunError> {
         let request = self.request();
         let collaborators = Collaborators {
             rack_control: Some(&mut self.rack_control),
             ..Collaborators::default()
         };
         let never = AtomicBool::new(false);
-        run_study_with(collaborators, &request, &RealClock::new(), &never, &mut Silent)
+        run_with(collaborators, &request, &RealClock::new(), &never, &mut Silent)
     }
 }
 
-fn outcomes(conclusion: &StudyConclusion) -> Vec<Option<String>> {
+fn outcomes(conclusion: &Conclusion) -> Vec<Option<String>> {
     let trials = conclusion.trials.iter().filter(|trial| trial.phase == Phase::Main);
     trials
         .map(|trial| match &trial.outcome {
@@ -155,7 +155,7 @@ fn a_rollback_that_fails_fails_its_trial_and_the_study_goes_on() {
 fn without_anybody_who_can_nothing_is_written() {
     let mut place = Place::new();
     let never = AtomicBool::new(false);
-    let lonely = run_study(&place.request(), &RealClock::new(), &never, &mut Silent);
+    let lonely = run(&place.request(), &RealClock::new(), &never, &mut Silent);
     let message = lonely.unwrap_err().to_string();
     assert!(message.contains("stormeter lab up") && message.contains("command"), "{message}");
     place.rack_control.can = false;

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_runner::{
-    Collaborators, Progress, RackControl, RackControlError, RunError, Silent, StudyConclusion,
-    StudyRequest, TrialStart, run_study, run_study_with,
+    Collaborators, Progress, RackControl, RackControlError, Request, RunError, Silent, TrialStart,
+    run,
 };
 use stormeter_study::FaultSpec;
 use stormeter_trial::{Interval, TrialFailure};
@@ -73,7 +74,7 @@ impl RackControl for TestRackControl {
 }
 
 /// A study of two datastores, two blocks and short trials, with these steps.
-fn request(directory: &Path, steps: &str) -> StudyRequest {
+fn request(directory: &Path, steps: &str) -> Request {
     let text = format!(
         "datastores: {{a: \"null:\", b: \"null:\"}}\n\
          workloads: [{{profile: vm-4k, rate: 500}}]\n\
@@ -86,14 +87,14 @@ fn request(directory: &Path, steps: &str) -> StudyRequest {
 }
 
 fn run_with(
-    request: &StudyRequest,
+    request: &Request,
     rack_control: &mut TestRackControl,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
-) -> Result<StudyConclusion, RunError> {
+) -> Result<Conclusion, RunError> {
     let collaborators =
         Collaborators { rack_control: Some(rack_control), ..Collaborators::default() };
-    run_study_with(collaborators, request, &RealClock::new(), cancel, progress)
+    stormeter_runner::run_with(collaborators, request, &RealClock::new(), cancel, progress)
 }
 
 fn rack_control() -> (TestRackControl, Notebook) {
@@ -101,7 +102,7 @@ fn rack_control() -> (TestRackControl, Notebook) {
     (TestRackControl { notes: notes.clone(), restores: true }, notes)
 }
 
-fn main_trials(conclusion: &StudyConclusion) -> Vec<&TrialRecord> {
+fn main_trials(conclusion: &Conclusion) -> Vec<&TrialRecord> {
     conclusion.trials.iter().filter(|trial| trial.phase == Phase::Main).collect()
 }
 
@@ -134,7 +135,7 @@ fn what_nobody_could_do_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let never = AtomicBool::new(false);
     let lonely = request(directory.path(), STEPS);
-    let error = run_study(&lonely, &RealClock::new(), &never, &mut Silent).unwrap_err().to_string();
+    let error = run(&lonely, &RealClock::new(), &never, &mut Silent).unwrap_err().to_string();
     assert!(
         error.contains("`link-down nas` at 0") && error.contains("stormeter lab up"),
         "{error}"
@@ -180,7 +181,7 @@ fn commands_know_their_datastore_and_are_undone_after_each_trial() {
     );
     let request = request(directory.path(), &steps);
     let never = AtomicBool::new(false);
-    run_study(&request, &RealClock::new(), &never, &mut Silent).unwrap();
+    run(&request, &RealClock::new(), &never, &mut Silent).unwrap();
     let told = std::fs::read_to_string(&file).unwrap();
     let one = |store: &str| format!("do {store}\nmore\nless\nundo {store}\n");
     assert_eq!(told, [one("a"), one("b")].concat().repeat(2));
@@ -229,8 +230,7 @@ fn nothing_more_is_begun_on_what_stays_broken() {
     let steps = "[{at: 0ms, do: {command: 'true', undo: 'exit 3'}}]";
     let request = request(directory.path(), steps);
     let never = AtomicBool::new(false);
-    let error =
-        run_study(&request, &RealClock::new(), &never, &mut Silent).unwrap_err().to_string();
+    let error = run(&request, &RealClock::new(), &never, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("not whole again") && error.contains("exit 3"), "{error}");
     let kept = ResultsFile::open(&request.output).unwrap().trials().unwrap();
     let kept: Vec<_> = kept.iter().filter(|trial| trial.phase == Phase::Main).collect();
@@ -238,10 +238,8 @@ fn nothing_more_is_begun_on_what_stays_broken() {
 
     let (mut rack_control, notes) = rack_control();
     rack_control.restores = false;
-    let request = StudyRequest {
-        output: directory.path().join("s.db"),
-        ..self::request(directory.path(), STEPS)
-    };
+    let request =
+        Request { output: directory.path().join("s.db"), ..self::request(directory.path(), STEPS) };
     let error = run_with(&request, &mut rack_control, &never, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("nas stays down"), "{error}");
     assert_eq!(notes.taken(), ["restore"], "no trial was begun");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_datastore::RealClock;
-use stormeter_runner::{Progress, run_study};
+use stormeter_runner::{Progress, run};
 
 const MIB: u64 = 1 << 20;
 const DISK: u64 = 32 * MIB;
@@ -70,7 +70,7 @@ design: {{blocks: 2}}
     let cancel = AtomicBool::new(false);
     let mut watch = Watch { directory: directory.path().into(), written: vec![], cancel: &cancel };
     // It was cancelled in the middle.
-    let _ = run_study(&request, &RealClock::new(), &cancel, &mut watch);
+    let _ = run(&request, &RealClock::new(), &cancel, &mut watch);
     assert_eq!(watch.written.len(), 3);
     assert!(watch.written.iter().all(|&bytes| bytes >= DISK - BEHIND), "{:?}", watch.written);
 }

@@ -7,15 +7,15 @@ mod request;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use stormeter_conclude::{Conclusion, conclude};
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
 use stormeter_runner::{
-    Collaborators, Conclusion, NullProtocol, NullServerError, NullServers, Request, Silent,
-    conclude, run_comparison, run_comparison_with, run_study_with,
+    Collaborators, NullProtocol, NullServerError, NullServers, Request, Silent, run_with,
 };
 use stormeter_server::{DirectoryServer, NullNfs, Running};
-use stormeter_statistics::{CeilingKind, Severity};
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_statistics::{CeilingKind, MeasuredCeiling, Severity};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 
 /// Null servers on threads of this process.
 #[derive(Default)]
@@ -65,33 +65,26 @@ fn nfs(directory: &Path) -> (Running, String) {
 
 fn request(datastores: Vec<String>, output: &Path) -> Request {
     let ms = 1_000_000;
-    Request {
-        plan: ComparisonPlan {
-            datastores,
-            baseline: 0,
-            workload: profile("vm-4k").unwrap().workload,
-            vms: 1,
-            disk_bytes: 8 << 20,
-            threads: 1,
-            timing: Timing { ramp_ns: 20 * ms, duration_ns: 100 * ms, interval_ns: 20 * ms },
-            metric: Metric::Iops,
-            precision: 0.02,
-            margin: 0.05,
-            level: 0.95,
-            min_blocks: 2,
-            max_blocks: 2,
-            time_limit_ns: 60_000 * ms,
-            equal_load: None,
-            seed: 7,
-            verify: false,
-        },
-        output: output.join("r.db"),
-        resume: false,
-        destroy_data: vec![],
-        secrets: vec![],
-        command_line: vec![],
-        version: "test".into(),
-    }
+    let plan = ComparisonPlan {
+        datastores,
+        baseline: 0,
+        workload: profile("vm-4k").unwrap().workload,
+        vms: 1,
+        disk_bytes: 8 << 20,
+        threads: 1,
+        timing: Timing { ramp_ns: 20 * ms, duration_ns: 100 * ms, interval_ns: 20 * ms },
+        metric: Metric::Iops,
+        precision: 0.02,
+        margin: 0.05,
+        level: 0.95,
+        min_blocks: 2,
+        max_blocks: 2,
+        time_limit_ns: 60_000 * ms,
+        equal_load: None,
+        seed: 7,
+        verify: false,
+    };
+    Request::new(StudyPlan::from(&plan), output.join("r.db"))
 }
 
 fn of_ways(trials: &[TrialRecord]) -> Vec<Option<usize>> {
@@ -100,6 +93,24 @@ fn of_ways(trials: &[TrialRecord]) -> Vec<Option<usize>> {
     of.sort();
     of.dedup();
     of
+}
+
+fn with(null_servers: &mut impl NullServers) -> Collaborators<'_> {
+    Collaborators { null_servers: Some(null_servers), ..Collaborators::default() }
+}
+
+/// Of each datastore, the ceiling of the way to it.
+fn ways_of(conclusion: &Conclusion) -> Vec<Option<f64>> {
+    let of = |datastore| {
+        let mut ceilings = conclusion.ceilings.iter();
+        ceilings.find(|it| it.datastore == Some(datastore)).map(|it| it.iops)
+    };
+    (0..conclusion.header.plan.datastores.len()).map(of).collect()
+}
+
+fn generator_of(conclusion: &Conclusion) -> Option<f64> {
+    let is_its = |it: &&MeasuredCeiling| it.kind == CeilingKind::Generator;
+    conclusion.ceilings.iter().find(is_its).map(|it| it.iops)
 }
 
 /// A directory, the same over NFS, and that over two connections.
@@ -116,8 +127,7 @@ fn compared(servers: &mut impl NullServers) -> (Conclusion, Request) {
     let request = request(datastores, &results);
     let clock = RealClock::new();
     let never = AtomicBool::new(false);
-    let conclusion =
-        run_comparison_with(Some(servers), &request, &clock, &never, &mut Silent).unwrap();
+    let conclusion = run_with(with(servers), &request, &clock, &never, &mut Silent).unwrap();
     (conclusion, request)
 }
 
@@ -126,10 +136,10 @@ fn a_datastore_in_the_network_has_the_ceiling_of_its_own_way() {
     let mut servers = Servers::default();
     let (conclusion, request) = compared(&mut servers);
     assert_eq!(of_ways(&conclusion.trials), [None, Some(1), Some(2), Some(3)]);
-    let ways = &conclusion.way_ceilings;
+    let ways = ways_of(&conclusion);
     assert_eq!(ways.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, true, true]);
     // Through sockets there is less than without; who logs in changes no way, so both have one figure.
-    let generator = conclusion.ceiling_iops.unwrap();
+    let generator = generator_of(&conclusion).unwrap();
     assert!(ways.iter().flatten().all(|way| *way < generator), "{ways:?} {generator}");
     assert_eq!(ways[1], ways[3]);
     assert!(servers.is_stopped && servers.running.is_none());
@@ -146,14 +156,14 @@ fn a_datastore_in_the_network_has_the_ceiling_of_its_own_way() {
     );
     // The same from the file, a year later.
     let file = stormeter_results::ResultsFile::open(&request.output).unwrap();
-    assert_eq!(conclude(&file).unwrap().way_ceilings, *ways);
+    assert_eq!(ways_of(&conclude(&file).unwrap()), ways);
     std::fs::remove_dir_all(request.output.parent().unwrap()).unwrap();
 }
 
 #[test]
 fn without_servers_only_the_generator_s_ceiling_is_known_and_one_that_fails_is_told() {
     let (conclusion, request) = compared(&mut Broken);
-    assert_eq!(conclusion.way_ceilings, [None; 4]);
+    assert_eq!(ways_of(&conclusion), [None; 4]);
     let reported = conclusion.events.iter().filter(|it| it.what.contains("no room for a process"));
     assert_eq!(reported.count(), 2, "{:?}", conclusion.events);
     std::fs::remove_dir_all(request.output.parent().unwrap()).unwrap();
@@ -163,9 +173,10 @@ fn without_servers_only_the_generator_s_ceiling_is_known_and_one_that_fails_is_t
     let (_running, url) = nfs(stores[1].path());
     let request = self::request(vec![stores[0].path().display().to_string(), url], results.path());
     let never = AtomicBool::new(false);
-    let conclusion = run_comparison(&request, &RealClock::new(), &never, &mut Silent).unwrap();
-    assert_eq!(conclusion.way_ceilings, [None; 2]);
-    assert!(conclusion.ceiling_iops.is_some());
+    let conclusion =
+        stormeter_runner::run(&request, &RealClock::new(), &never, &mut Silent).unwrap();
+    assert_eq!(ways_of(&conclusion), [None; 2]);
+    assert!(generator_of(&conclusion).is_some());
 }
 
 #[test]
@@ -186,10 +197,8 @@ fn a_study_has_the_ceiling_of_each_way_with_each_workload_and_a_named_one_goes_b
     }
     let request = request::request(results.path(), &text);
     let mut servers = Servers::default();
-    let collaborators =
-        Collaborators { null_servers: Some(&mut servers), ..Collaborators::default() };
     let (clock, never) = (RealClock::new(), AtomicBool::new(false));
-    let conclusion = run_study_with(collaborators, &request, &clock, &never, &mut Silent).unwrap();
+    let conclusion = run_with(with(&mut servers), &request, &clock, &never, &mut Silent).unwrap();
     let mut found: Vec<_> =
         conclusion.ceilings.iter().map(|it| (it.kind, it.datastore, it.workload)).collect();
     found.sort_by_key(|(_, datastore, workload)| (*datastore, *workload));

@@ -40,7 +40,6 @@
 //! # Ok::<(), stormeter_statistics::ComparisonError>(())
 //! ```
 
-mod analysis;
 pub mod anova;
 pub mod autocorrelation;
 pub mod bootstrap;
@@ -60,6 +59,7 @@ pub mod histogram;
 pub mod holm;
 mod lateness;
 pub mod laws;
+mod metric_summary;
 pub mod metrics;
 pub mod moments;
 pub mod monitor;
@@ -83,10 +83,6 @@ pub mod verdict;
 pub mod warmup;
 mod way;
 
-pub use analysis::{
-    Analysis, DatastoreSummary, MetricSummary, Pair, Surroundings, TrialView, analyse, decide,
-    looks_of,
-};
 pub use bottleneck::CellWhy;
 pub use broken::{BrokenBy, FailedTrials, MeasuredAgain};
 pub use comparison::{
@@ -97,6 +93,7 @@ pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
 pub use finding::{Backlog, Fact, LawFinding, SeenIn, Severity, Tally};
 pub use histogram::{Bins, Histogram};
+pub use metric_summary::MetricSummary;
 pub use moments::{Moments, SampleError};
 pub use multiple::Correction;
 pub use neighbours::is_starved;
@@ -104,9 +101,9 @@ pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{
-    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CeilingKind, CellSummary,
+    Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CeilingKind, CellSummary,
     CellTrial, Dependence, LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply,
-    StudyAnalysis, StudySurroundings, analyse_study, answer, answer_text, decide_study,
+    Surroundings, analyse, answer, answer_text, decide,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

@@ -142,3 +142,17 @@ fn merged(sample: &Sample) -> Histogram {
     histogram.merge(&sample.writes.histogram);
     histogram
 }
+
+/// The mean of [`resolution_of`] over trials, on the scale of logarithms.
+pub(crate) fn mean_resolution<'a>(
+    metric: Metric,
+    trials: impl Iterator<Item = (&'a Sample, &'a CpuUsage)>,
+) -> f64 {
+    let (mut count, mut sum) = (0, 0.0);
+    for (sample, cpu) in trials {
+        count += 1;
+        // The lower end is the farther one there.
+        sum -= (-resolution_of(metric, sample, cpu).min(0.9)).ln_1p();
+    }
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}

@@ -13,9 +13,9 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_statistics::{
-    Analysis, Comparison, Fact, Severity, Surroundings, TrialView, analyse,
+    Analysis, CellTrial, Comparison, Fact, Severity, Surroundings, analyse,
 };
-use stormeter_study::{ComparisonPlan, EqualLoad, Metric, Timing, profile};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing, profile};
 use stormeter_trial::{CpuUsage, HostCpu, Limits, Sample, Trial};
 
 const MS: u64 = 1_000_000;
@@ -103,23 +103,22 @@ fn analysis(plan: &ComparisonPlan) -> Analysis {
             (block, datastore, sample, cpu)
         })
         .collect();
-    let view = |(block, datastore, sample, cpu)| TrialView { block, datastore, sample, cpu };
+    let view = |(block, datastore, sample, cpu)| CellTrial { block, cell: datastore, sample, cpu };
     let views = trials
         .iter()
         .map(|(block, datastore, sample, cpu)| view((*block, *datastore, sample, cpu)));
-    let views: Vec<TrialView<'_>> = views.collect();
-    let rates =
-        [0, 1].map(|of| views.iter().find(|view| view.datastore == of).unwrap().sample.iops());
+    let views: Vec<CellTrial<'_>> = views.collect();
+    let rates = [0, 1].map(|of| views.iter().find(|view| view.cell == of).unwrap().sample.iops());
     assert!(
         (90.0..110.0).contains(&rates[0]) && (9_000.0..11_000.0).contains(&rates[1]),
         "{rates:?}"
     );
-    analyse(plan, &views, &Surroundings::default())
+    analyse(&StudyPlan::from(plan), &views, &Surroundings::default())
 }
 
 fn of(analysis: &Analysis, metric: Metric) -> &Comparison {
-    let comparisons = &analysis.pairs[0].comparisons;
-    &comparisons.iter().find(|(of, _)| *of == metric).unwrap().1
+    let relative = analysis.cells[1].relative.iter().find(|it| it.metric == metric).unwrap();
+    relative.comparison.as_ref().unwrap()
 }
 
 #[test]

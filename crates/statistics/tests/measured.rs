@@ -12,9 +12,9 @@ use stormeter_simulator::{
 };
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{
-    Analysis, Comparison, Fact, Severity, Surroundings, TrialView, Verdict, analyse, decide,
+    Analysis, CellTrial, Comparison, Fact, Severity, Surroundings, Verdict, analyse, decide,
 };
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 use stormeter_trial::{CpuUsage, Limits, Memory, MemoryPlace, Sample, Trial};
 
 const MS: u64 = 1_000_000;
@@ -77,17 +77,18 @@ fn conclude(
     let samples: Vec<(u32, usize, Sample)> = places
         .map(|(block, datastore)| (block, datastore, trial(plan, service_ns(block, datastore))))
         .collect();
-    let views: Vec<TrialView<'_>> = samples
+    let views: Vec<CellTrial<'_>> = samples
         .iter()
-        .map(|(block, datastore, sample)| TrialView {
+        .map(|(block, datastore, sample)| CellTrial {
             block: *block,
-            datastore: *datastore,
+            cell: *datastore,
             sample,
             cpu: &cpu,
         })
         .collect();
-    let reached = decide(plan, &views).unwrap() == Decision::PrecisionReached;
-    (analyse(plan, &views, surroundings), reached)
+    let plan = StudyPlan::from(plan);
+    let reached = decide(&plan, &views) == Decision::PrecisionReached;
+    (analyse(&plan, &views, surroundings), reached)
 }
 
 /// The median of B against that of A, equal in all blocks, and whether the precision is reached.
@@ -95,12 +96,12 @@ fn compare(precision: f64, service_ns: [u64; 2]) -> (Comparison, bool) {
     let around = Surroundings::default();
     let (analysis, reached) =
         conclude(&plan(precision), &around, |_, datastore| service_ns[datastore]);
-    let (metric, comparison) = &analysis.pairs[0].comparisons[0];
-    assert_eq!(*metric, Metric::LatencyP50);
-    let own = analysis.datastores[0].values.iter().find(|it| it.metric == *metric).unwrap();
+    let primary = &analysis.cells[1].relative[0];
+    assert_eq!(primary.metric, Metric::LatencyP50);
+    let own = analysis.cells[0].values.iter().find(|it| it.metric == primary.metric).unwrap();
     let interval = own.interval.unwrap();
     assert!(interval.high > interval.low, "{interval:?}");
-    (comparison.clone(), reached)
+    (primary.comparison.clone().unwrap(), reached)
 }
 
 fn found(analysis: &Analysis, is_one: fn(&Fact) -> bool) -> Vec<(Option<usize>, Severity)> {
@@ -159,6 +160,6 @@ fn disks_that_fit_into_a_memory_on_the_way_are_a_warning_about_its_datastore() {
         Surroundings { memories: vec![Vec::new(), vec![memory]], ..Surroundings::default() };
     let (analysis, _) = conclude(&plan(0.02), &around, |_, _| 1_000_000);
     assert_eq!(found(&analysis, |fact| fact.law() == Some(9)), [(Some(1), Severity::Warning)]);
-    let touched = analysis.datastores[0].touched.unwrap();
+    let touched = analysis.cells[0].touched.unwrap();
     assert!(touched.run_share > touched.trial_share && touched.run_share < 0.1, "{touched:?}");
 }

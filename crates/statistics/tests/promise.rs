@@ -17,9 +17,9 @@ use stormeter_simulator::{
 };
 use stormeter_statistics::course::ERROR;
 use stormeter_statistics::stopping::Decision;
-use stormeter_statistics::{Analysis, Fact, Surroundings, TrialView, Verdict, analyse, decide};
+use stormeter_statistics::{Analysis, CellTrial, Fact, Surroundings, Verdict, analyse, decide};
 use stormeter_study::{
-    ComparisonPlan, Metric, Timing, block_order, profile, trial_seed, trial_start,
+    ComparisonPlan, Metric, StudyPlan, Timing, block_order, profile, trial_seed, trial_start,
 };
 use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
 
@@ -102,21 +102,22 @@ impl Machine {
 /// A whole comparison; what was concluded and the number of blocks it took.
 fn compare(seed: u64, slower: f64) -> (Analysis, u32) {
     let plan = plan(seed);
+    let study = StudyPlan::from(&plan);
     let mut machine = Machine::new(seed, slower);
     let cpu = CpuUsage::default();
     let mut samples: Vec<(u32, usize, Sample)> = Vec::new();
     for block in 0.. {
-        let views: Vec<TrialView<'_>> = samples
+        let views: Vec<CellTrial<'_>> = samples
             .iter()
-            .map(|(block, datastore, sample)| TrialView {
+            .map(|(block, datastore, sample)| CellTrial {
                 block: *block,
-                datastore: *datastore,
+                cell: *datastore,
                 sample,
                 cpu: &cpu,
             })
             .collect();
-        if !matches!(decide(&plan, &views).unwrap(), Decision::Continue { .. }) {
-            let analysis = analyse(&plan, &views, &Surroundings::default());
+        if !matches!(decide(&study, &views), Decision::Continue { .. }) {
+            let analysis = analyse(&study, &views, &Surroundings::default());
             return (analysis, block);
         }
         for datastore in block_order(plan.seed, block, 2) {
@@ -128,9 +129,9 @@ fn compare(seed: u64, slower: f64) -> (Analysis, u32) {
 }
 
 fn verdict(analysis: &Analysis) -> Verdict {
-    let (metric, comparison) = &analysis.pairs[0].comparisons[0];
-    assert_eq!(*metric, Metric::Iops);
-    comparison.verdict
+    let primary = &analysis.cells[1].relative[0];
+    assert_eq!(primary.metric, Metric::Iops);
+    primary.comparison.as_ref().unwrap().verdict
 }
 
 /// In how many comparisons each of these is so, and of how many blocks they are on average.

@@ -9,8 +9,8 @@ use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
-use stormeter_statistics::{Analysis, Surroundings, TrialView, analyse};
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_statistics::{Analysis, CellTrial, Surroundings, analyse};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
 
 const MS: u64 = 1_000_000;
@@ -78,26 +78,25 @@ fn analysis_of(plan: ComparisonPlan, target_ns: impl Fn(u32, usize) -> Option<u6
             (block, datastore, CpuUsage { target_ns, ..CpuUsage::default() })
         })
         .collect();
-    let views: Vec<TrialView<'_>> = cpus
+    let views: Vec<CellTrial<'_>> = cpus
         .iter()
-        .map(|(block, datastore, cpu)| TrialView {
+        .map(|(block, datastore, cpu)| CellTrial {
             block: *block,
-            datastore: *datastore,
+            cell: *datastore,
             sample: &sample,
             cpu,
         })
         .collect();
-    analyse(&plan, &views, &Surroundings::default())
+    analyse(&StudyPlan::from(&plan), &views, &Surroundings::default())
 }
 
 fn value(analysis: &Analysis, datastore: usize) -> Option<f64> {
-    let values = &analysis.datastores[datastore].values;
+    let values = &analysis.cells[datastore].values;
     values.iter().find(|summary| summary.metric == METRIC).map(|summary| summary.value)
 }
 
 fn ratio(analysis: &Analysis) -> Option<f64> {
-    let comparisons = &analysis.pairs[0].comparisons;
-    comparisons.iter().find(|(metric, _)| *metric == METRIC).map(|(_, compared)| compared.ratio)
+    analysis.cells[1].relative.iter().find(|it| it.metric == METRIC).map(|it| it.ratio)
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn where_it_is_known_it_is_summed_and_compared() {
     let known = analysis(|_, datastore| Some(1000 + 500 * datastore as u64));
     assert_eq!((value(&known, 0), value(&known, 1)), (Some(1000.0), Some(1500.0)));
     assert!((ratio(&known).unwrap() - 1.5).abs() < 1e-9);
-    let summary = &known.datastores[1];
+    let summary = &known.cells[1];
     assert_eq!(summary.cpu.target_ns, Some(1500 * summary.operations));
 }
 
@@ -120,8 +119,9 @@ fn a_datastore_without_a_target_leaves_the_other_ones_figure_alone() {
 fn as_the_metric_of_the_verdict_it_loses_only_the_blocks_without_it() {
     let plan = ComparisonPlan { metric: METRIC, ..plan() };
     let restarted = analysis_of(plan, |block, _| (block != 3).then_some(700));
-    let (metric, comparison) = &restarted.pairs[0].comparisons[0];
-    assert_eq!((*metric, comparison.blocks), (METRIC, 4));
+    let primary = &restarted.cells[1].relative[0];
+    let blocks = primary.comparison.as_ref().map(|it| it.blocks);
+    assert_eq!((primary.metric, blocks), (METRIC, Some(4)));
     assert_eq!(value(&restarted, 0), Some(700.0));
 }
 
@@ -130,5 +130,5 @@ fn a_target_unknown_in_one_trial_is_unknown_in_all() {
     let restarted = analysis(|block, datastore| (block != 3 || datastore == 0).then_some(700));
     assert_eq!((value(&restarted, 0), value(&restarted, 1)), (Some(700.0), None));
     assert_eq!(ratio(&restarted), None);
-    assert_eq!(restarted.datastores[1].cpu.target_ns, None);
+    assert_eq!(restarted.cells[1].cpu.target_ns, None);
 }

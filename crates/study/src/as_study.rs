@@ -9,15 +9,18 @@ use crate::study_plan::{
 impl From<&ComparisonPlan> for StudyPlan {
     /// Its cells are the datastores, in order.
     fn from(plan: &ComparisonPlan) -> Self {
-        let datastore = |url: &String| NamedDatastore {
-            name: url.clone(),
-            url: url.clone(),
-            site_changes: Vec::new(),
-            ceiling: None,
+        let named = |(place, url): (usize, &String)| {
+            // The same one twice is an A/A test; the names of a study's datastores differ.
+            let before = plan.datastores[..place].iter().filter(|other| *other == url).count();
+            let name = match before {
+                0 => url.clone(),
+                before => format!("{url} ({})", before + 1),
+            };
+            NamedDatastore { name, url: url.clone(), site_changes: Vec::new(), ceiling: None }
         };
         Self {
             study: String::new(),
-            datastores: plan.datastores.iter().map(datastore).collect(),
+            datastores: plan.datastores.iter().enumerate().map(named).collect(),
             hosts: Vec::new(),
             baseline: plan.baseline,
             workloads: vec![StudyWorkload {
@@ -57,7 +60,19 @@ mod tests {
     use super::*;
     use crate::plan::{block_order, content_seed, tests::plan, trial_seed, trial_start};
 
-    /// Comparisons in existing results files resume with the same trials.
+    #[test]
+    fn a_datastore_that_is_named_twice_has_two_names() {
+        let comparison = ComparisonPlan {
+            datastores: ["/a", "/b", "/a", "/a"].map(String::from).into(),
+            ..plan()
+        };
+        let study = StudyPlan::from(&comparison);
+        let names: Vec<&str> = study.datastores.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["/a", "/b", "/a (2)", "/a (3)"]);
+        assert!(study.is_comparison() && study.is_a_a_test());
+    }
+
+    /// Results files of comparisons are resumed as they were started.
     #[test]
     fn its_trials_are_those_of_the_comparison() {
         let comparison = plan();

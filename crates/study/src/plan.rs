@@ -122,14 +122,14 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metrics of a comparison, in the order of tables: all except those of studies only.
-    pub const ALL: [Metric; 17] = match Metric::OF_STUDIES.first_chunk() {
+    /// Those that datastores are compared in under one load, in the order of tables.
+    pub const FOR_COMPARISONS: [Metric; 17] = match Metric::ALL.first_chunk() {
         Some(first) => *first,
-        None => panic!("studies have fewer metrics than comparisons"),
+        None => panic!("there are fewer metrics than comparisons have"),
     };
 
-    /// The metrics of a study, in the order of tables.
-    pub const OF_STUDIES: [Metric; 21] = [
+    /// All, in the order of tables.
+    pub const ALL: [Metric; 21] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -153,7 +153,12 @@ impl Metric {
         Metric::Outage,
     ];
 
-    /// Whether it is defined only for trials with steps.
+    /// Whether it is CPU time per I/O.
+    pub fn is_of_cpu_per_io(self) -> bool {
+        matches!(self, Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo)
+    }
+
+    /// Whether only a trial with steps has it.
     pub fn is_of_steps(self) -> bool {
         matches!(self, Metric::Recovery | Metric::Outage)
     }
@@ -197,7 +202,7 @@ impl Metric {
 
     /// The metric with this name.
     pub fn from_name(name: &str) -> Option<Metric> {
-        Metric::OF_STUDIES.into_iter().find(|metric| metric.name() == name)
+        Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
     /// Its title in tables.
@@ -496,7 +501,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_metric_is_found_by_its_name() {
-        for metric in Metric::OF_STUDIES {
+        for metric in Metric::ALL {
             assert_eq!(Metric::from_name(metric.name()), Some(metric));
             let json = serde_json::to_string(&metric).unwrap();
             assert_eq!(json, format!("{:?}", metric.name()));

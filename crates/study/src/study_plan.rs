@@ -258,7 +258,49 @@ impl StudyPlan {
         cells
     }
 
-    /// The URLs of the datastores' ceilings, without duplicates, in the order of the datastores.
+    /// Whether the study compares datastores under one load and asks nothing else: what `compare` makes, or a file
+    /// that says the same. It has one verdict for each candidate, so a report can be short, and a result that is
+    /// invalid ends it.
+    pub fn is_comparison(&self) -> bool {
+        let design = &self.design;
+        self.datastores.len() > 1
+            && matches!(
+                self.workloads.as_slice(),
+                [StudyWorkload { kind: WorkloadKind::Io(_), .. }]
+            )
+            && self.vms.len() == 1
+            && self.outstanding.len() < 2
+            && self.questions.is_empty()
+            && self.steps.is_empty()
+            && self.site_faults.is_empty()
+            && self.hosts.is_empty()
+            && self.datastores.iter().all(|it| it.ceiling.is_none() && it.site_changes.is_empty())
+            && self.prepare == Prepare::Random
+            && matches!(design.blocks, Blocks::Auto { .. })
+            && design.order == Order::Randomized
+            && design.reset == Reset::None
+            && design.unit == Unit::Trial
+    }
+
+    /// Whether a datastore was named twice, so that no difference is to be expected.
+    pub fn is_a_a_test(&self) -> bool {
+        let url = |place: usize| &self.datastores[place].url;
+        (1..self.datastores.len()).any(|place| (0..place).any(|other| url(other) == url(place)))
+    }
+
+    /// Confidence level of the interval on each ratio to the baseline: with several candidates the error that the
+    /// design allows is shared among them (Bonferroni), so that all verdicts about one load hold together.
+    pub fn level_of_ratios(&self) -> f64 {
+        let candidates = self.datastores.len().saturating_sub(1).max(1) as f64;
+        1.0 - (1.0 - self.design.level) / candidates
+    }
+
+    /// Blocks that are measured whatever the time limit: a comparison has no verdict before the second.
+    pub fn least_blocks(&self) -> u32 {
+        if self.is_comparison() { 2 } else { 1 }
+    }
+
+    /// The URLs of the datastores' ceilings, each once, in the order of the datastores.
     pub fn ceilings(&self) -> Vec<&str> {
         let mut urls: Vec<&str> = Vec::new();
         for url in self.datastores.iter().filter_map(|datastore| datastore.ceiling.as_deref()) {

@@ -7,7 +7,7 @@ use stormeter_predict::calibrate::{
     Calibration, Outcome, Parts, Request, calibrate, hold_back, observations, published, terminal,
 };
 use stormeter_predict::{predict_cells, site_datastore};
-use stormeter_results::{Contents, Phase, ResultsFile, TrialOutcome};
+use stormeter_results::{Phase, ResultsFile, TrialOutcome};
 use stormeter_site::{
     FreeParameter, Override, SiteFile, parse_site, parse_site_with, quantity, rewritten,
 };
@@ -89,14 +89,7 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
 /// The cells of a measured study, a part of them kept back.
 fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts), Failure> {
     let file = ResultsFile::open(path)?;
-    if file.contents()? != Contents::Study {
-        return Err(Failure::Usage(format!(
-            "{} holds a comparison of one load; a site is fitted to the results of a study with \
-             several (`stormeter run`)",
-            path.display()
-        )));
-    }
-    let plan = file.study_header()?.plan;
+    let plan = file.header()?.plan;
     let metrics = match options.metric.as_slice() {
         [] => vec![Metric::LatencyMean, Metric::CpuPerIo],
         names => names

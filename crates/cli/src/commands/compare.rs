@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::{FinishReason, ResultsFile};
-use stormeter_runner::{Request, RunError, run_comparison_with};
-use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, Timing};
+use stormeter_runner::{Collaborators, Request, Resume, RunError, run_with};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, StudyPlan, Timing};
 
 use crate::arguments_compare::CompareOptions;
 use crate::color::Color;
@@ -17,6 +17,7 @@ use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, report_of, show};
 use crate::secrets::{all_apart, apart, redacted};
+use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
 /// A trial is this long unless the user or the time limit says otherwise.
@@ -34,23 +35,28 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
             output.display()
         )));
     }
+    let mut plan = StudyPlan::from(&plan);
+    let resume = if options.resume { Resume::Always } else { Resume::Never };
+    if options.resume {
+        // It may have been drawn.
+        plan.seed = ResultsFile::open(&output)?.header()?.plan.seed;
+    }
     let request = Request {
-        plan,
-        output,
-        resume: options.resume,
+        resume,
         destroy_data: destroy_data(options),
         secrets,
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
+        ..Request::new(plan, output)
     };
-    let cancel = cancel_on_signals_of(&request.plan.datastores);
-    let mut progress = Display::of_comparison(&request.plan, options.quiet);
+    let cancel = cancel_on_signals_of(&datastores);
+    let mut progress = Display::of(&request.plan, options.quiet);
     let mut null_servers = NullServerChildren::default();
-    let clock = RealClock::new();
-    let conclusion =
-        run_comparison_with(Some(&mut null_servers), &request, &clock, &cancel, &mut progress)?;
+    let collaborators =
+        Collaborators { null_servers: Some(&mut null_servers), ..Collaborators::default() };
+    let conclusion = run_with(collaborators, &request, &RealClock::new(), &cancel, &mut progress)?;
     drop(progress);
-    let report = report_of(conclusion);
+    let report = report_of(conclusion, option);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {
         results: &request.output,
@@ -164,7 +170,10 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
     files.sort();
     let is_theirs = |path: &Path| {
         let header = ResultsFile::open(path).and_then(|file| file.header());
-        header.is_ok_and(|header| header.plan.datastores == datastores)
+        header.is_ok_and(|header| {
+            let named = header.plan.datastores.iter().map(|datastore| &datastore.url);
+            named.eq(datastores)
+        })
     };
     files.into_iter().rev().map(|(_, path)| path).find(|path| is_theirs(path))
 }

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use stormeter_conclude::conclude;
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, predict_study, prepare, shortened};
 use stormeter_report::shortened_words;
 use stormeter_results::Prediction;
-use stormeter_runner::{Place, Progress, conclude_study, environment};
+use stormeter_runner::{Place, Progress, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
 use stormeter_trial::{Sample, TrialFailure};
@@ -18,9 +19,9 @@ use crate::commands::run::{read_study, read_text, results_path};
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::live::{Screen, bar};
-use crate::output::{check_outputs, layout, print};
+use crate::output::{check_outputs, layout, print, report_of, show};
+use crate::settings::study_setting;
 use crate::signals::cancel_on_signals;
-use crate::study_output::{show_study, study_report_of};
 
 pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
@@ -79,9 +80,10 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
     let mut counter = Counter(Screen::new(options.quiet));
     let file = predict_study(&request, &cancel, &mut counter);
     drop(counter);
-    let conclusion = conclude_study(&file?)?;
-    let exit = Exit::of_study_run(&conclusion);
-    show_study(&study_report_of(conclusion), &options.show, layout(color))?;
+    let conclusion = conclude(&file?)?;
+    let report = report_of(conclusion, study_setting);
+    let exit = Exit::of_run(&report);
+    show(&report, &options.show, layout(color))?;
     let ending = Ending {
         results: &request.output,
         resume: None,

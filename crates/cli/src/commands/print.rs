@@ -15,8 +15,7 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Study => stormeter_study::study_schema(),
         SchemaName::Site => stormeter_site::site_schema(),
         SchemaName::Lab => stormeter_lab::lab_schema(),
-        SchemaName::Comparison => stormeter_report::SCHEMA,
-        SchemaName::StudyReport => stormeter_report::STUDY_SCHEMA,
+        SchemaName::Report => stormeter_report::SCHEMA,
         SchemaName::Replicate => stormeter_replicate::SCHEMA,
     })?;
     Ok(Exit::Done)

@@ -3,18 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use stormeter_conclude::Evidence;
 use stormeter_replicate::AnswerSource;
-use stormeter_results::{Contents, ResultsFile};
-use stormeter_runner::Evidence;
+use stormeter_results::ResultsFile;
 use stormeter_site::parse_site;
 use stormeter_statistics::Answer;
 
 use crate::exit::Failure;
 
 /// Results files that can be asked, each question of the first that has its names; `None` without any.
-///
-/// Only the results of a study name the cells that questions speak of; a comparison has a verdict and
-/// no cells.
 pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, Failure> {
     if paths.is_empty() {
         return Ok(None);
@@ -32,14 +29,7 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
 /// fitted to.
 fn evidence(path: &Path) -> Result<(Evidence, Vec<String>), Failure> {
     let file = ResultsFile::open(path)?;
-    if file.contents()? == Contents::Comparison {
-        return Err(Failure::Usage(format!(
-            "{} holds a comparison, which has no workloads and loads to ask about; `stormeter report` \
-             shows its verdict, and `replicate` asks the results of a study",
-            path.display()
-        )));
-    }
-    let calibrated_on = match file.study_header()?.prediction {
+    let calibrated_on = match file.header()?.prediction {
         None => Vec::new(),
         Some(prediction) => {
             let site = parse_site(&prediction.text).map_err(|faults| {
@@ -66,7 +56,7 @@ impl AnswerSource for OfStudies {
         for study in &self.studies {
             match study.answer(question) {
                 Ok(answer) => return Ok(answer),
-                Err(error) => refused = error.to_string(),
+                Err(error) => refused = error.message(),
             }
         }
         Err(refused)

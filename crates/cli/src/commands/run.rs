@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
-use stormeter_runner::{
-    Collaborators, Executor, RackControl, StudyRequest, finished_study, run_study_with,
-};
+use stormeter_runner::{Collaborators, Executor, RackControl, Request, Resume, finished, run_with};
 use stormeter_study::{StudyPlan, parse_study, plan_text};
 
 use crate::arguments_study::{Redo, RunOptions};
@@ -19,10 +17,10 @@ use crate::exit::{Exit, Failure};
 use crate::hosts;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
-use crate::output::{check_outputs, is_stdout, layout, print};
+use crate::output::{check_outputs, is_stdout, layout, print, report_of, show};
 use crate::rack_control::rack_control;
+use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
-use crate::study_output::{show_study, study_report_of};
 
 /// A study file is written by hand; what is larger is something else.
 const MOST_BYTES: u64 = 4 << 20;
@@ -49,21 +47,19 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     }
     let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
     check_outputs(&options.show, Some(&output))?;
-    let mut request = StudyRequest {
-        plan,
-        output,
+    let mut request = Request {
+        resume: Resume::IfPresent,
         destroy_data: options.destroy_data.clone(),
-        passwords: vec![],
-        addresses: vec![],
         redo_invalid: options.redo == Some(Redo::Invalid),
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
+        ..Request::new(plan, output)
     };
     let datastores: Vec<String> =
         request.plan.datastores.iter().map(|datastore| datastore.url.clone()).collect();
     // Before any server is started: who is interrupted then has servers to end.
     let cancel = cancel_on_signals_of(&datastores);
-    let conclusion = match finished_study(&request)? {
+    let conclusion = match finished(&request)? {
         Some(conclusion) => conclusion,
         None => {
             let mut rack_control = rack_control(&request.plan, &options.lab)?;
@@ -72,7 +68,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
             request.passwords = hosts::passwords(&request.plan);
             let mut fleet =
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
-            let mut display = Display::new(&request.plan.study, options.quiet);
+            let mut display = Display::of(&request.plan, options.quiet);
             let clock = RealClock::new();
             let mut null_servers = NullServerChildren::default();
             let collaborators = Collaborators {
@@ -82,15 +78,15 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
                     .as_mut()
                     .map(|rack_control| rack_control as &mut dyn RackControl),
             };
-            let conclusion = run_study_with(collaborators, &request, &clock, &cancel, &mut display);
+            let conclusion = run_with(collaborators, &request, &clock, &cancel, &mut display);
             drop(fleet);
             drop(display);
             drop(embedded);
             conclusion?
         }
     };
-    let exit = Exit::of_study_run(&conclusion);
-    let report = study_report_of(conclusion);
+    let report = report_of(conclusion, study_setting);
+    let exit = Exit::of_run(&report);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {
         results: &request.output,
@@ -104,7 +100,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     }
     let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
-    show_study(&report, &options.show, layout)?;
+    show(&report, &options.show, layout)?;
     ending.after_trials("")?;
     Ok(exit)
 }

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_report::labels;
+use stormeter_report::datastore_labels;
 use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
-use stormeter_study::{ComparisonPlan, Metric};
+use stormeter_study::{Metric, StudyPlan};
 use stormeter_trial::{Interval, Sample, TrialFailure};
 use stormeter_units::{format_bytes, format_count};
 
@@ -118,14 +118,19 @@ impl View {
 }
 
 impl Display {
-    /// Of a comparison.
-    pub(crate) fn of_comparison(plan: &ComparisonPlan, quiet: bool) -> Self {
-        let urls = &plan.datastores;
-        let short = labels(urls);
+    /// Of a run of this plan.
+    pub(crate) fn of(plan: &StudyPlan, quiet: bool) -> Self {
+        if !plan.is_comparison() {
+            return Self::new(&plan.study, quiet);
+        }
+        let short = datastore_labels(plan);
         let mut display = Self::new(&short.join(" / "), quiet);
-        display.view.labels = urls.iter().cloned().zip(short).collect();
-        let limit = Duration::from_nanos(plan.time_limit_ns);
-        display.view.wanted = Some(Wanted { limit, precision: plan.precision });
+        let named = plan.datastores.iter().zip(short);
+        display.view.labels = named
+            .flat_map(|(it, label)| [(it.name.clone(), label.clone()), (it.url.clone(), label)])
+            .collect();
+        let limit = plan.design.time_limit_ns.map_or(Duration::MAX, Duration::from_nanos);
+        display.view.wanted = Some(Wanted { limit, precision: plan.design.precision });
         display
     }
 

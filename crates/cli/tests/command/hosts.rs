@@ -68,7 +68,7 @@ fn a_study_on_two_hosts_deals_its_vms_and_tells_each_hosts_share() {
     let planned = place.run("run s.yaml --plan").expect(&[0]).stdout;
     assert!(planned.contains("h1") && planned.contains("Hosts"), "{planned}");
     let json = place.run("run s.yaml --output s.db --json").expect(&[0, 4, 5]).json();
-    let schema = include_str!("../../../../docs/schema/study-report.schema.json");
+    let schema = include_str!("../../../../docs/schema/report.schema.json");
     let violations = violations(&serde_json::from_str(schema).unwrap(), &json);
     assert!(violations.is_empty(), "{violations:#?}");
     let hosts = json["hosts"].as_array().unwrap();

@@ -47,7 +47,7 @@ fn a_connection_that_was_lost_and_made_again_is_told_and_spoils_nothing() {
     for text in ["connection lost with", "requests sent again", "connected again after"] {
         assert!(told.contains(text), "'{text}' is not in {told}");
     }
-    for datastore in json["datastores"].as_array().unwrap() {
+    for datastore in json["cells"].as_array().unwrap() {
         assert!(datastore["verified"]["blocks"].as_u64().unwrap() > 0, "{datastore}");
         assert_eq!(datastore["verified"]["wrong_blocks"], 0);
     }

@@ -8,14 +8,14 @@ use crate::place::Place;
 /// Fails where `value` does not follow the schema that this program prints.
 #[track_caller]
 pub(crate) fn check(place: &Place, value: &Value) {
-    let schema = place.run("schema comparison").expect(&[0]).json();
+    let schema = place.run("schema report").expect(&[0]).json();
     let violations = violations(&schema, value);
     assert!(violations.is_empty(), "{violations:#?}");
 }
 
 #[test]
 fn a_value_that_does_not_follow_the_schema_is_seen() {
-    let schema = Place::new().run("schema comparison").expect(&[0]).json();
+    let schema = Place::new().run("schema report").expect(&[0]).json();
     assert!(!violations(&schema, &json!({})).is_empty());
     assert!(!violations(&schema, &json!([])).is_empty());
 }
@@ -30,7 +30,7 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
     assert_eq!(site, include_str!("../../../../docs/schema/site.schema.json"));
     for (name, text) in [
         ("lab", include_str!("../../../../docs/schema/lab.schema.json")),
-        ("study-report", include_str!("../../../../docs/schema/study-report.schema.json")),
+        ("report", include_str!("../../../../docs/schema/report.schema.json")),
         ("replicate", include_str!("../../../../docs/schema/replicate.schema.json")),
     ] {
         assert_eq!(place.run(&format!("schema {name}")).expect(&[0]).stdout, text, "{name}");
@@ -42,6 +42,9 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
         let name = name.strip_suffix(".schema.json").unwrap().to_owned();
         place.run(&format!("schema {name}")).expect(&[0]);
     }
-    let comparison = place.run("schema comparison").expect(&[0]).stdout;
-    assert_eq!(comparison, include_str!("../../../../docs/schema/comparison.schema.json"));
+    // Before there was one schema for all reports, there were two.
+    for earlier in ["comparison", "study-report"] {
+        let text = place.run(&format!("schema {earlier}")).expect(&[0]).stdout;
+        assert_eq!(text, include_str!("../../../../docs/schema/report.schema.json"));
+    }
 }

@@ -41,17 +41,21 @@ fn a_directory_is_compared_with_itself_over_nfs() {
     let [local, nas] = [0, 1].map(|index| &json["datastores"][index]);
     assert_eq!(nas["kind"], "nfs");
     assert_eq!(nas["protocol"][1]["value"], "FILE_SYNC", "{nas}");
-    assert!(nas["verified"]["blocks"].as_u64().is_some_and(|blocks| blocks > 0), "{nas}");
-    let has_target = |datastore: &serde_json::Value| {
-        let values = datastore["values"].as_array().unwrap();
+    let [of_local, of_nas] = [0, 1].map(|index| &json["cells"][index]);
+    assert_eq!((&of_nas["datastore"], &local["kind"]), (&nas["name"], &"directory".into()));
+    assert!(of_nas["verified"]["blocks"].as_u64().is_some_and(|blocks| blocks > 0), "{of_nas}");
+    let has_target = |cell: &serde_json::Value| {
+        let values = cell["metrics"].as_array().unwrap();
         values.iter().any(|value| value["metric"] == "target-cpu-per-io")
     };
-    assert!(has_target(nas) && !has_target(local), "{json}");
+    assert!(has_target(of_nas) && !has_target(of_local), "{json}");
     // The one over NFS has the ceiling of its client with a server that answers from nothing.
-    let ways = json["way_ceilings"].as_array().unwrap();
-    assert_eq!(ways.iter().map(|way| &way["datastore_index"]).collect::<Vec<_>>(), [1]);
+    let ceilings = json["ceilings"].as_array().unwrap();
+    let of = |kind: &str| ceilings.iter().filter(|it| it["kind"] == kind).collect::<Vec<_>>();
+    let (generator, ways) = (of("generator"), of("null-server"));
+    assert_eq!(ways.iter().map(|way| &way["datastore"]).collect::<Vec<_>>(), [&nas["name"]]);
     let iops = |ceiling: &serde_json::Value| ceiling["iops"].as_f64().unwrap();
-    assert!(iops(&ways[0]) < iops(&json["ceiling"]), "{ways:?}");
+    assert!(iops(ways[0]) < iops(generator[0]), "{ceilings:?}");
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
 }
 

@@ -23,7 +23,7 @@ fn a_clean_run_says_how_much_was_verified() {
     let json = place.run("report r.db --json").expect(&[0]).json();
     schema::check(&place, &json);
     assert_eq!(json["plan"]["verify"], true);
-    for datastore in json["datastores"].as_array().unwrap() {
+    for datastore in json["cells"].as_array().unwrap() {
         let verified = &datastore["verified"];
         assert!(verified["blocks"].as_u64().unwrap() > 0, "{verified}");
         assert_eq!(verified["wrong_blocks"], 0);
@@ -67,7 +67,7 @@ fn damaged(damage: impl Fn(&File)) -> (Place, Outcome) {
     let json = place.run("report r.db --json").expect(&[5]).json();
     schema::check(&place, &json);
     assert_eq!(json["valid"], false);
-    assert_eq!(json["datastores"][1]["verified"]["wrong_blocks"], 0);
+    assert_eq!(json["cells"][1]["verified"]["wrong_blocks"], 0);
     (place, outcome)
 }
 

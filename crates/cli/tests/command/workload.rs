@@ -41,7 +41,7 @@ fn total(path: &std::path::Path, kind: &str) -> (i64, i64) {
 /// The workload as the file says that it was driven.
 fn planned(path: &std::path::Path) -> Value {
     let header: String = one(path, "SELECT value FROM meta WHERE key = 'header'");
-    serde_json::from_str::<Value>(&header).unwrap()["plan"]["workload"].take()
+    serde_json::from_str::<Value>(&header).unwrap()["plan"]["workloads"][0]["kind"].take()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn fio_s_words_say_the_same() {
         let header: String =
             one(&place.path("r.db"), "SELECT value FROM meta WHERE key = 'header'");
         let plan = serde_json::from_str::<Value>(&header).unwrap()["plan"].take();
-        ["workload", "vms", "timing"].map(|part| plan[part].clone())
+        ["workloads", "vms", "timing"].map(|part| plan[part].clone())
     };
     let ours =
         "--request-size 8KiB --outstanding 3 --read 60% --duration 100ms --ramp 20ms --vms 2";

@@ -10,9 +10,9 @@ use super::scale::Scale;
 use super::whisker::{Across, ends_of, whisker};
 use super::{WIDTH, chart, color_class, line, text};
 use crate::change::{self, OF_COMPARISON};
+use crate::compact::model::{Compact, MetricComparison};
+use crate::compact::sentence::{verdict_sign, verdict_word, verdict_word_for};
 use crate::markup::Markup;
-use crate::model::{MetricComparison, Report};
-use crate::sentence::{verdict_sign, verdict_word, verdict_word_for};
 
 const LEFT: f64 = 148.0;
 const RIGHT: f64 = 150.0;
@@ -29,7 +29,7 @@ const LINEAR_UP_TO: f64 = 4.0;
 const REACH: f64 = 1.6;
 
 /// The chart; `None` when there is nothing to compare.
-pub(crate) fn bars(report: &Report) -> Option<Markup> {
+pub(crate) fn bars(report: &Compact) -> Option<Markup> {
     let candidates: Vec<usize> =
         (0..report.datastores.len()).filter(|&d| d != report.header.plan.baseline).collect();
     let groups: Vec<Vec<&MetricComparison>> = report
@@ -89,7 +89,7 @@ fn scale(groups: &[Vec<&MetricComparison>]) -> (Scale, bool) {
 
 fn group(
     markup: &mut Markup,
-    report: &Report,
+    report: &Compact,
     scale: &Scale,
     group: &[&MetricComparison],
     top: f64,
@@ -108,7 +108,7 @@ fn group(
     }
 }
 
-fn bar(markup: &mut Markup, report: &Report, scale: &Scale, of: &MetricComparison, y: f64) {
+fn bar(markup: &mut Markup, report: &Compact, scale: &Scale, of: &MetricComparison, y: f64) {
     let comparison = &of.comparison;
     let (foot, tip) = (scale.at(1.0), scale.at(comparison.ratio));
     let is_settled =
@@ -116,7 +116,7 @@ fn bar(markup: &mut Markup, report: &Report, scale: &Scale, of: &MetricCompariso
     let faint = if is_settled { "" } else { " faint" };
     let word = verdict_word(comparison.verdict);
     markup.tag("g").open();
-    markup.leaf("title", &crate::sentence::sentence(report, of));
+    markup.leaf("title", &crate::compact::sentence::sentence(report, of));
     let rect = |markup: &mut Markup, class: &str, from: f64, to: f64| {
         markup
             .tag("rect")
@@ -150,7 +150,7 @@ fn bar(markup: &mut Markup, report: &Report, scale: &Scale, of: &MetricCompariso
     markup.close();
 }
 
-fn description(report: &Report, groups: &[Vec<&MetricComparison>]) -> String {
+fn description(report: &Compact, groups: &[Vec<&MetricComparison>]) -> String {
     groups
         .iter()
         .flatten()

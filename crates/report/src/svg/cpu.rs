@@ -5,8 +5,8 @@
 
 use super::scale::Scale;
 use super::{CHARACTER, WIDTH, chart, duration_tick, line, text};
+use crate::compact::model::{Compact, CpuPerIo};
 use crate::markup::Markup;
-use crate::model::{CpuPerIo, Report};
 use crate::quantity::duration;
 
 /// Room above the bars, and for each line of the legend.
@@ -40,12 +40,12 @@ pub(crate) const PARTS: [Part; 5] = [
 ];
 
 /// The parts that one of the datastores has.
-pub(crate) fn parts(report: &Report) -> impl Iterator<Item = &'static Part> {
+pub(crate) fn parts(report: &Compact) -> impl Iterator<Item = &'static Part> {
     PARTS.iter().filter(|part| report.cpu.iter().any(|cpu| (part.ns)(cpu).is_some()))
 }
 
 /// The chart; `None` when CPU times are not known.
-pub(crate) fn cpu(report: &Report) -> Option<Markup> {
+pub(crate) fn cpu(report: &Compact) -> Option<Markup> {
     let rows: Vec<&CpuPerIo> = report.cpu.iter().filter(|cpu| cpu.total_ns().is_finite()).collect();
     if rows.is_empty() {
         return None;
@@ -81,7 +81,7 @@ pub(crate) fn cpu(report: &Report) -> Option<Markup> {
     Some(markup)
 }
 
-fn row(markup: &mut Markup, report: &Report, cpu: &CpuPerIo, x: &Scale, y: f64, left: f64) {
+fn row(markup: &mut Markup, report: &Compact, cpu: &CpuPerIo, x: &Scale, y: f64, left: f64) {
     let middle = y + BAR / 2.0 + 4.0;
     text(markup, "name end", (left - 12.0, middle), &report.label(cpu.datastore));
     let mut from = 0.0;
@@ -109,7 +109,7 @@ fn row(markup: &mut Markup, report: &Report, cpu: &CpuPerIo, x: &Scale, y: f64, 
     text(markup, "value start strong", (x.at(from) + 8.0, middle), &total);
 }
 
-fn description(report: &Report, rows: &[&CpuPerIo]) -> String {
+fn description(report: &Compact, rows: &[&CpuPerIo]) -> String {
     rows.iter()
         .map(|cpu| {
             let parts: Vec<String> = parts(report)

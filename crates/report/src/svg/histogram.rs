@@ -6,8 +6,8 @@
 use super::percentile::latency_at;
 use super::scale::Scale;
 use super::{BOLD_CHARACTER, WIDTH, chart, color_class, duration_tick, line, text};
+use crate::compact::model::{Compact, LatencyDistribution};
 use crate::markup::{Markup, coordinate};
-use crate::model::{LatencyDistribution, Report};
 use crate::quantity::{duration, percent};
 
 const LEFT: f64 = 66.0;
@@ -20,7 +20,7 @@ const COLUMNS: usize = 113;
 const LEAST_TOLD: f64 = 0.0005;
 
 /// The chart; `None` without an I/O.
-pub(crate) fn histogram(report: &Report) -> Option<Markup> {
+pub(crate) fn histogram(report: &Compact) -> Option<Markup> {
     let rows: Vec<&LatencyDistribution> =
         report.latencies.iter().filter(|row| row.buckets.iter().any(|b| b.count > 0)).collect();
     let used = || rows.iter().flat_map(|row| row.buckets.iter()).filter(|b| b.count > 0);
@@ -66,7 +66,7 @@ fn columns(row: &LatencyDistribution, x: &Scale) -> Vec<f64> {
 
 fn row(
     markup: &mut Markup,
-    report: &Report,
+    report: &Compact,
     latencies: &LatencyDistribution,
     shares: &[f64],
     most: f64,
@@ -120,7 +120,7 @@ fn row(
     text(markup, "tick start halo", (after_label, top + 13.0), &named.join(", "));
 }
 
-fn description(report: &Report, rows: &[&LatencyDistribution]) -> String {
+fn description(report: &Compact, rows: &[&LatencyDistribution]) -> String {
     rows.iter()
         .map(|row| {
             let operations: u64 = row.buckets.iter().map(|bucket| bucket.count).sum();

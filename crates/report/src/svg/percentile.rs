@@ -8,8 +8,8 @@ use super::{
     BOLD_CHARACTER, WIDTH, chart, color_class, dashes, duration_tick, line, path, spread, text,
     y_axis,
 };
+use crate::compact::model::{Compact, LatencyDistribution, PercentilePoint};
 use crate::markup::Markup;
-use crate::model::{LatencyDistribution, PercentilePoint, Report};
 use crate::quantity::duration;
 
 const LEFT: f64 = 66.0;
@@ -31,7 +31,7 @@ const MARKS: [(f64, &str); 9] = [
 ];
 
 /// The chart; `None` when there is no curve.
-pub(crate) fn percentile(report: &Report) -> Option<Markup> {
+pub(crate) fn percentile(report: &Compact) -> Option<Markup> {
     let curves: Vec<(&LatencyDistribution, Vec<PercentilePoint>)> = report
         .latencies
         .iter()
@@ -118,7 +118,10 @@ pub(super) fn latency_at(latencies: &LatencyDistribution, fraction: f64) -> Opti
     points.find(|point| (point.fraction - fraction).abs() < 1e-9).map(|point| point.latency_ns)
 }
 
-fn description(report: &Report, curves: &[(&LatencyDistribution, Vec<PercentilePoint>)]) -> String {
+fn description(
+    report: &Compact,
+    curves: &[(&LatencyDistribution, Vec<PercentilePoint>)],
+) -> String {
     let mut text = String::new();
     for (latencies, _) in curves {
         text += &format!("{}:", report.label(latencies.datastore));

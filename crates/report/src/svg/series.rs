@@ -6,8 +6,9 @@
 
 use super::scale::Scale;
 use super::{WIDTH, chart, color_class, duration_tick, path, text, y_axis};
+use crate::compact::model::{Compact, TrialSeries};
 use crate::markup::Markup;
-use crate::model::{Report, SeriesPoint, TrialSeries};
+use crate::model::SeriesPoint;
 use crate::quantity::duration;
 use stormeter_units::format_count;
 
@@ -23,7 +24,7 @@ const MOST_POINTS: usize = 3000;
 const LINEAR_UP_TO: f64 = 25.0;
 
 /// The chart; `None` when no trial has a point.
-pub(crate) fn series(report: &Report) -> Option<Markup> {
+pub(crate) fn series(report: &Compact) -> Option<Markup> {
     let points: usize = report.trials.iter().map(|trial| trial.points.len()).sum();
     if points == 0 {
         return None;
@@ -80,7 +81,7 @@ pub(crate) fn series(report: &Report) -> Option<Markup> {
 }
 
 /// A background for every other block, and their numbers where there is room.
-fn blocks(markup: &mut Markup, report: &Report, x: &Scale, panels: &[(f64, f64)]) {
+fn blocks(markup: &mut Markup, report: &Compact, x: &Scale, panels: &[(f64, f64)]) {
     let mut spans: Vec<(u32, u64, u64)> = Vec::new();
     for trial in &report.trials {
         match spans.iter_mut().find(|(block, ..)| *block == trial.block) {
@@ -160,7 +161,7 @@ fn thin(points: &[SeriesPoint], group: usize) -> Vec<SeriesPoint> {
         .collect()
 }
 
-fn description(report: &Report, end_ns: u64) -> String {
+fn description(report: &Compact, end_ns: u64) -> String {
     let mut text = format!(
         "{} trials in {} blocks over {}. ",
         report.trials.len(),

@@ -1,13 +1,13 @@
 //! A study with steps in its trials.
 
-use stormeter_report::{Disturbed, StepMark, StudyReport};
+use stormeter_report::{Disturbed, Report, StepMark};
 use stormeter_study::{Step, StepAction};
 use stormeter_trial::Recovery;
 
 use super::{SECOND, Shape, made, usual};
 
 /// A study whose trials had steps: all cells of the baseline recover, the others do not within the trial.
-pub(crate) fn disturbed() -> StudyReport {
+pub(crate) fn disturbed() -> Report {
     let shape = Shape {
         workloads: vec!["vm-4k"],
         vms: vec![4],

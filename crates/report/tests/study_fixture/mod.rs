@@ -5,26 +5,24 @@
 
 mod answers;
 mod disturbed;
+mod planned;
 
 pub(crate) use answers::{answers, failed_trials};
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
+use planned::header;
 
-use stormeter_report::{StudyParts, StudyReport, StudyTrial, assemble_study, study_key};
-use stormeter_results::{DatastoreDescription, Environment, Event, FinishReason, Header, Incident};
+use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
+use stormeter_results::{Event, FinishReason, Header, Incident};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
-    CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact, LawFinding,
-    Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, SeenIn, StudyAnalysis,
-    Summary,
+    Analysis, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact,
+    LawFinding, Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, SeenIn, Summary,
 };
-use stormeter_study::{
-    Blocks, Cell, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
-    Timing, Unit, WorkloadKind, profile,
-};
+use stormeter_study::{Blocks, Cell, Metric, Reset, StudyPlan, Unit};
 use stormeter_trial::{
-    CpuUsage, Ended, FileOperation, FileTest, Histogram, HostCpu, Interval as Row, IntervalTotals,
-    KindTotals, MonitorRow, Sample, StepTime,
+    CpuUsage, Ended, Histogram, HostCpu, Interval as Row, IntervalTotals, KindTotals, MonitorRow,
+    Sample, StepTime,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -55,13 +53,16 @@ pub(crate) fn usual() -> Shape {
 }
 
 /// The study with everything that a report can show.
-pub(crate) fn study() -> StudyReport {
+pub(crate) fn study() -> Report {
     made(&usual(), |analysis| analysis.answers = answers())
 }
 
 /// A study of that shape; `conclude` adds what is concluded beyond the cells.
-pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> StudyReport {
-    let header = header(shape);
+pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut Analysis)) -> Report {
+    made_of(header(shape), shape, conclude)
+}
+
+fn made_of(header: Header, shape: &Shape, conclude: impl FnOnce(&mut Analysis)) -> Report {
     let cells = header.plan.cells();
     let trials: Vec<Made> = (0..shape.blocks)
         .flat_map(|block| (0..cells.len()).map(move |turn| (block, turn)))
@@ -73,7 +74,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         .collect();
     let mut analysis = analysis(shape, &header.plan, &cells, &trials);
     conclude(&mut analysis);
-    let parts: Vec<StudyTrial<'_>> = trials.iter().map(Made::trial).collect();
+    let parts: Vec<TrialParts<'_>> = trials.iter().map(Made::trial).collect();
     let mut ceilings: Vec<MeasuredCeiling> = [(None, 8_640_000.0), (Some(0), 210_000.0)]
         .map(|(datastore, iops)| {
             let kind = match datastore {
@@ -84,7 +85,7 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
         })
         .into();
     ceilings.retain(|_| shape.blocks > 0);
-    assemble_study(StudyParts {
+    assemble(Parts {
         header,
         trials: &parts,
         events: &[Event {
@@ -102,8 +103,25 @@ pub(crate) fn made(shape: &Shape, conclude: impl FnOnce(&mut StudyAnalysis)) -> 
     })
 }
 
+/// A comparison: one load, no questions, and blocks until it is precise.
+pub(crate) fn comparison() -> Report {
+    let shape = Shape {
+        datastores: vec!["local", "nas"],
+        workloads: vec!["vm-4k"],
+        vms: vec![4],
+        blocks: 12,
+        ..usual()
+    };
+    let mut header = header(&shape);
+    let plan = &mut header.plan;
+    plan.questions.clear();
+    plan.design.blocks = Blocks::Auto { min: 5, max: 50 };
+    plan.design.reset = Reset::None;
+    made_of(header, &shape, |_| {})
+}
+
 /// A study of fixed work: elapsed time is all there is.
-pub(crate) fn fixed_work() -> StudyReport {
+pub(crate) fn fixed_work() -> Report {
     let shape = Shape { workloads: vec!["deploy"], vms: vec![8], ..usual() };
     made(&shape, |analysis| {
         for cell in &mut analysis.cells {
@@ -252,8 +270,8 @@ impl Made {
         }
     }
 
-    fn trial(&self) -> StudyTrial<'_> {
-        StudyTrial {
+    fn trial(&self) -> TrialParts<'_> {
+        TrialParts {
             cell: self.cell,
             block: self.block,
             started_unix_ms: self.started_unix_ms,
@@ -306,121 +324,7 @@ fn noise(a: u64, b: u64, c: u64) -> f64 {
     (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-fn header(shape: &Shape) -> Header<StudyPlan> {
-    let datastores = shape.datastores.iter().enumerate();
-    let (named, descriptions) = datastores.map(|(index, name)| datastore(index, name)).unzip();
-    Header {
-        created_unix_ms: 1_790_000_000_000,
-        run_id: "7c3f0a".into(),
-        stormeter_version: "0.1.0".into(),
-        command_line: ["stormeter", "run", "farm.yaml", "--output", "farm.db"]
-            .map(String::from)
-            .into(),
-        plan: StudyPlan {
-            study: "Which datastore for the build farm?".into(),
-            datastores: named,
-            hosts: Vec::new(),
-            baseline: 0,
-            workloads: shape.workloads.iter().map(|name| workload(name)).collect(),
-            vms: shape.vms.clone(),
-            outstanding: shape.outstanding.clone(),
-            disk_bytes: 10 << 30,
-            prepare: Prepare::Random,
-            steps: vec![],
-            timing: Timing {
-                ramp_ns: 5 * SECOND,
-                duration_ns: shape.seconds * SECOND,
-                interval_ns: SECOND,
-            },
-            design: Design {
-                blocks: Blocks::Fixed(shape.blocks),
-                precision: 0.02,
-                margin: 0.05,
-                level: 0.95,
-                metric: if shape.workloads[0] == "deploy" { Metric::Elapsed } else { Metric::Iops },
-                order: Order::Randomized,
-                reset: Reset::Recreate,
-                unit: Unit::Trial,
-                time_limit_ns: Some(7200 * SECOND),
-                equal_load: None,
-            },
-            site_faults: Vec::new(),
-            questions: answers().into_iter().map(|answer| answer.question).collect(),
-            threads: 0,
-            verify: false,
-            seed: 20_260_921,
-        },
-        environment: Environment {
-            hostname: Some("build-07".into()),
-            kernel: "Linux 6.1.0-28-amd64".into(),
-            architecture: "x86_64".into(),
-            cpu_model: Some("AMD EPYC 7443P 24-Core Processor".into()),
-            cpus: shape.cores as u32,
-            memory_bytes: 32 << 30,
-            governor: Some("performance".into()),
-            engine: Some("io_uring".into()),
-            ..Environment::default()
-        },
-        datastores: descriptions,
-        prediction: None,
-    }
-}
-
-fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription) {
-    let url = match index {
-        0 => "/srv/vm".to_string(),
-        1 => format!("nfs://{name}1/export/vm"),
-        _ => format!("iscsi://{name}1/iqn.2026-01.example:vm/0"),
-    };
-    let protocol: &[(&str, &str)] = match index {
-        0 => &[],
-        1 => {
-            &[("version", "3"), ("rsize", "1048576"), ("wsize", "1048576"), ("writes", "FILE_SYNC")]
-        }
-        _ => &[
-            ("MaxBurstLength", "262144"),
-            ("FirstBurstLength", "65536"),
-            ("ImmediateData", "Yes"),
-            ("InitialR2T", "No"),
-            ("HeaderDigest", "None"),
-        ],
-    };
-    let description = DatastoreDescription {
-        url: url.clone(),
-        kind: ["directory", "nfs", "iscsi"][index.min(2)].into(),
-        file_system: (index == 0).then(|| "ext4".into()),
-        source: (index == 0).then(|| "/dev/nvme0n1p2".into()),
-        mount_options: (index == 0).then(|| "rw,relatime".into()),
-        logical_block_bytes: Some(512),
-        direct: true,
-        engine: "io_uring".into(),
-        protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
-        memories: vec![],
-        notes: vec![],
-    };
-    (NamedDatastore { name: name.into(), url, site_changes: vec![], ceiling: None }, description)
-}
-
-fn workload(name: &str) -> StudyWorkload {
-    let kind = match profile(name) {
-        Ok(profile) => WorkloadKind::Io(profile.workload),
-        Err(_) if name == "deploy" => WorkloadKind::Deploy(stormeter_trial::Deployment {
-            copy_bytes: 1 << 20,
-            outstanding: 4,
-            customise_writes: 200,
-            boot_reads: 1000,
-        }),
-        Err(_) => WorkloadKind::File(FileTest {
-            operation: FileOperation::Rewrite,
-            record_bytes: 4096,
-            outstanding: 1,
-            client_cache: false,
-        }),
-    };
-    StudyWorkload { name: name.into(), disk_bytes: None, kind }
-}
-
-fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) -> StudyAnalysis {
+fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) -> Analysis {
     let of = |cell: usize| trials.iter().filter(move |trial| trial.cell == cell);
     let primary = plan.design.metric;
     let summaries = (0..cells.len())
@@ -437,14 +341,14 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
                 cpu.add_later(&trial.cpu);
             }
             let relative = plan.baseline_of(cell).map(|baseline| {
-                let metrics = Metric::OF_STUDIES.into_iter();
+                let metrics = Metric::ALL.into_iter();
                 metrics.filter_map(|m| relative(plan, m, of(baseline), of(cell))).collect()
             });
             CellSummary {
                 trials: measured.len() as u32,
                 failed: (failed > 0)
                     .then(|| failed_trials(failed, "nas1: connection reset by peer")),
-                values: Metric::OF_STUDIES
+                values: Metric::ALL
                     .into_iter()
                     .filter_map(|metric| {
                         let values = values(metric);
@@ -472,7 +376,7 @@ fn analysis(shape: &Shape, plan: &StudyPlan, cells: &[Cell], trials: &[Made]) ->
             }
         })
         .collect();
-    StudyAnalysis {
+    Analysis {
         complete_blocks: shape.blocks.saturating_sub(1),
         unit: Unit::Trial,
         cells: summaries,
@@ -520,7 +424,7 @@ fn relative<'a>(
 
 /// The study as a prediction: the first cell's reasons are known.
 #[allow(dead_code, reason = "not every test is of predictions")]
-pub(crate) fn predicted() -> StudyReport {
+pub(crate) fn predicted() -> Report {
     use stormeter_results::{Elasticity, Prediction};
     use stormeter_trial::{ComponentKind, ComponentUse};
     let mut report = study();

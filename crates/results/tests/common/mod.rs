@@ -211,12 +211,15 @@ fn cpu(dice: &mut Dice) -> CpuUsage {
 pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let phase = [Phase::Main, Phase::Capacity, Phase::Ceiling][dice.below(3) as usize];
+    let (block, position) = (dice.below(1 << 32) as u32, dice.below(9) as u32);
+    let datastore = (phase != Phase::Ceiling).then(|| dice.below(2) as usize);
     TrialRecord {
         id,
-        block: dice.below(1 << 32) as u32,
-        position: dice.below(9) as u32,
-        datastore: (phase != Phase::Ceiling).then(|| dice.below(2) as usize),
-        cell: None,
+        block,
+        position,
+        datastore,
+        // As it is read now: the only load has a cell for each datastore.
+        cell: Some(datastore.unwrap_or(0)),
         phase,
         started_unix_ms: dice.count(),
         elapsed_ns: dice.count(),
@@ -341,7 +344,7 @@ fn monitor_row(dice: &mut Dice) -> MonitorRow {
     }
 }
 
-/// The trial with that number, in a cell of the study's plan unless it is a ceiling.
+/// The trial of that number, of a cell of the study's plan; a ceiling is of the first load.
 #[allow(dead_code, reason = "not every test is of studies")]
 pub(crate) fn study_trial(seed: u64, id: u64) -> TrialRecord {
     let mut trial = trial(seed, id);
@@ -357,9 +360,9 @@ pub(crate) fn study_trial(seed: u64, id: u64) -> TrialRecord {
 /// The header of a study with every kind of workload: 4 × 2 loads on 2 datastores, but transfers have
 /// no levels of `outstanding`.
 #[allow(dead_code, reason = "not every test is of studies")]
-pub(crate) fn study_header() -> Header<StudyPlan> {
-    let comparison = header();
-    // Plans come from files: JSON is the shortest way to write one.
+pub(crate) fn study_header() -> Header {
+    let comparison = comparison();
+    // Plans come from files: JSON is the shortest way to say one.
     let plan = serde_json::json!({
         "study": "Which one?",
         "datastores": [
@@ -370,9 +373,9 @@ pub(crate) fn study_header() -> Header<StudyPlan> {
         "workloads": [
             {"name": "mixed", "disk_bytes": null, "kind": {
                 "kind": "io", "name": "mixed", "sizes": [{"bytes": 4096, "share": 0.1 + 0.2}],
-                "read_percent": 75.0, "random_percent": 100.0 / 3.0, "distribution": comparison.plan.workload.distribution,
+                "read_percent": 75.0, "random_percent": 100.0 / 3.0, "distribution": comparison.workload.distribution,
                 "alignment_bytes": null, "arrivals": {"kind": "closed", "outstanding": 4},
-                "burst": null, "content": comparison.plan.workload.content,
+                "burst": null, "content": comparison.workload.content,
             }},
             {"name": "reread", "disk_bytes": 1 << 20, "kind": {
                 "kind": "file", "operation": "reread", "record_bytes": 4096, "outstanding": 1,
@@ -391,7 +394,7 @@ pub(crate) fn study_header() -> Header<StudyPlan> {
         "outstanding": [1, 8],
         "disk_bytes": 1 << 30,
         "prepare": "random",
-        "timing": comparison.plan.timing,
+        "timing": comparison.timing,
         "design": {
             "blocks": {"auto": {"min": 5, "max": 40}}, "precision": 0.02, "margin": 0.05,
             "level": 0.95, "metric": "iops", "order": "abba", "reset": {"command": "rollback"},
@@ -402,54 +405,50 @@ pub(crate) fn study_header() -> Header<StudyPlan> {
         "verify": false,
         "seed": u64::MAX,
     });
-    Header {
-        created_unix_ms: comparison.created_unix_ms,
-        run_id: comparison.run_id,
-        stormeter_version: comparison.stormeter_version,
-        command_line: comparison.command_line,
-        plan: serde_json::from_value(plan).expect("a plan"),
-        environment: comparison.environment,
-        datastores: comparison.datastores,
-        prediction: None,
+    Header { plan: serde_json::from_value(plan).expect("a plan"), ..header() }
+}
+
+/// A plan with fractions that decimal notation only meets with care.
+fn comparison() -> ComparisonPlan {
+    ComparisonPlan {
+        datastores: vec!["/srv/vm".into(), "/mnt/nas".into()],
+        baseline: 0,
+        workload: Workload {
+            name: "mixed".into(),
+            sizes: vec![SizeShare { bytes: 4096, share: 0.1 + 0.2 }],
+            read_percent: 75.0,
+            random_percent: 100.0 / 3.0,
+            distribution: Distribution::Zipf { exponent: 1.1 },
+            alignment_bytes: None,
+            arrivals: Arrivals::Poisson { rate_per_s: 1e4 / 7.0 },
+            burst: None,
+            content: Content::default(),
+        },
+        vms: 4,
+        disk_bytes: 1 << 30,
+        threads: 0,
+        timing: Timing { ramp_ns: 1, duration_ns: 2_000_000_000, interval_ns: 100_000_000 },
+        metric: Metric::LatencyP99,
+        precision: 0.02,
+        margin: 0.05,
+        level: 0.95,
+        min_blocks: 5,
+        max_blocks: 100,
+        time_limit_ns: 600_000_000_000,
+        equal_load: Some(EqualLoad::Auto),
+        seed: u64::MAX,
+        verify: false,
     }
 }
 
-/// A header with fractions that survive decimal notation only with care.
+/// The header of a comparison.
 pub(crate) fn header() -> Header {
     Header {
         created_unix_ms: 1_790_000_000_123,
         run_id: "5f2c".into(),
         stormeter_version: "0.1.0".into(),
         command_line: ["stormeter", "compare", "/srv/vm", "/mnt/nas"].map(String::from).into(),
-        plan: ComparisonPlan {
-            datastores: vec!["/srv/vm".into(), "/mnt/nas".into()],
-            baseline: 0,
-            workload: Workload {
-                name: "mixed".into(),
-                sizes: vec![SizeShare { bytes: 4096, share: 0.1 + 0.2 }],
-                read_percent: 75.0,
-                random_percent: 100.0 / 3.0,
-                distribution: Distribution::Zipf { exponent: 1.1 },
-                alignment_bytes: None,
-                arrivals: Arrivals::Poisson { rate_per_s: 1e4 / 7.0 },
-                burst: None,
-                content: Content::default(),
-            },
-            vms: 4,
-            disk_bytes: 1 << 30,
-            threads: 0,
-            timing: Timing { ramp_ns: 1, duration_ns: 2_000_000_000, interval_ns: 100_000_000 },
-            metric: Metric::LatencyP99,
-            precision: 0.02,
-            margin: 0.05,
-            level: 0.95,
-            min_blocks: 5,
-            max_blocks: 100,
-            time_limit_ns: 600_000_000_000,
-            equal_load: Some(EqualLoad::Auto),
-            seed: u64::MAX,
-            verify: false,
-        },
+        plan: StudyPlan::from(&comparison()),
         environment: Environment {
             kernel: "Linux 6.1.0".into(),
             cpus: 2,

@@ -3,16 +3,15 @@
 //! They carry nothing out. So whoever carries trials out, one after the other or many at a time, tells each outcome in
 //! its turn, and it is told to whoever watches and in the results file before the next one.
 
+use stormeter_conclude::Attempts;
 use stormeter_results::{HostShare, Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, StudyPlan, trial_seed};
 use stormeter_trial::TrialFailure;
 
-use crate::attempts::Attempts;
 use crate::error::RunError;
 use crate::journal::outcome_of;
 use crate::progress::{Place, Progress};
 use crate::study::clock::{Began, RunClock};
-use crate::study::rules::Rules;
 use crate::study::schedule::Schedule;
 use crate::study::setting::cell_label;
 use crate::study::turn::Turn;
@@ -22,7 +21,8 @@ use crate::threads::TrialEnd;
 pub(crate) struct Book<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cells: Vec<Cell>,
-    pub(crate) rules: Rules,
+    /// Whether trials are a model's and not measured.
+    pub(crate) is_predicted: bool,
     pub(crate) clock: RunClock,
     pub(crate) file: ResultsFile,
     pub(crate) trials: Vec<TrialRecord>,
@@ -31,6 +31,11 @@ pub(crate) struct Book<'a> {
 }
 
 impl Book<'_> {
+    /// Whether it is a measured comparison: what is invalid ends it, and it is shown by its verdicts.
+    pub(crate) fn is_comparison(&self) -> bool {
+        !self.is_predicted && self.plan.is_comparison()
+    }
+
     /// What a trial of the cell is called.
     pub(crate) fn label(&self, cell: usize) -> String {
         cell_label(self.plan, &self.cells[cell])
@@ -68,7 +73,7 @@ impl Book<'_> {
             Err(failure) => Err(failure.clone()),
         };
         let outcome = outcome.as_ref().copied();
-        if turn.phase == Phase::Main && !matches!(self.rules, Rules::Comparison(_)) {
+        if turn.phase == Phase::Main && !self.is_comparison() {
             let label = self.label(turn.cell);
             progress.study_trial_ended(&self.place(&label), outcome);
         } else {
@@ -124,10 +129,10 @@ impl Book<'_> {
     }
 
     /// Puts a trial into the results file, with what each host did in it where there are hosts.
-    fn store(&mut self, mut record: TrialRecord, hosts: &[HostShare]) -> Result<(), RunError> {
-        self.rules.append(&mut self.file, &mut record, hosts)?;
+    fn store(&mut self, record: TrialRecord, hosts: &[HostShare]) -> Result<(), RunError> {
+        self.file.append_trial_of_hosts(&record, hosts)?;
         self.schedule.add(&record);
-        self.attempts.add_of_study(self.plan, &self.cells, &record);
+        self.attempts.add(&record);
         self.trials.push(record);
         Ok(())
     }

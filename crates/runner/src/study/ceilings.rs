@@ -12,7 +12,6 @@ use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
 use crate::progress::{Progress, TrialStart};
 use crate::study::clock::Began;
-use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 use crate::study::turn::Turn;
@@ -111,7 +110,7 @@ impl StudyRun<'_> {
                 if self.is_cancelled() {
                     return Err(RunError::Interrupted);
                 }
-                if let Rules::Comparison(_) = self.book.rules {
+                if self.book.is_comparison() {
                     progress.trial_ended("null:", Ok(end.sample.iops()));
                 }
                 let sound = is_sound(&end);

@@ -13,7 +13,6 @@ use crate::executor::{TrialOrder, TrialTarget};
 use crate::journal::event;
 use crate::progress::Progress;
 use crate::study::clock::Began;
-use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 use crate::study::turn::Turn;
@@ -103,7 +102,7 @@ impl StudyRun<'_> {
             if self.is_cancelled() {
                 return Err(RunError::Interrupted);
             }
-            if let Rules::Comparison(_) = self.book.rules {
+            if self.book.is_comparison() {
                 progress.trial_ended(&url.to_string(), Ok(end.sample.iops()));
             }
             for &(datastore, cell) in &cells {

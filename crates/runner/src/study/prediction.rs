@@ -14,9 +14,8 @@ use crate::error::RunError;
 use crate::executor::{Executor, TrialOrder};
 use crate::progress::Progress;
 use crate::study::clock::Began;
-use crate::study::request::StudyRequest;
-use crate::study::rules::Rules;
-use crate::study::run::{By, StudyRun, carry_out};
+use crate::study::request::Request;
+use crate::study::run::{By, Start, StudyRun, carry_out};
 use crate::study::turn::Turn;
 
 /// Carries out a study on a model that `executor` has; gives the results file, which is finished. `prediction` says in
@@ -27,15 +26,15 @@ use crate::study::turn::Turn;
 /// The results file is that of a measurement or cannot be written, or an equal load cannot be found. A trial that fails
 /// is no error.
 pub fn run_prediction(
-    request: &StudyRequest,
+    request: &Request,
     (prediction, environment): (Prediction, Environment),
     executor: &mut dyn Executor,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<ResultsFile, RunError> {
     let by = By { executor, rack_control: None, null_servers: None };
-    let rules = Rules::Prediction(Box::new(prediction));
-    let run = StudyRun::open(request, rules, None, by, (environment, cancel), progress)?;
+    let start = Start::Prediction(Box::new(prediction));
+    let run = StudyRun::open(request, start, by, (environment, cancel), progress)?;
     carry_out(run, progress)
 }
 
@@ -61,7 +60,7 @@ impl StudyRun<'_> {
         reason: FinishReason,
         progress: &mut dyn Progress,
     ) -> Result<FinishReason, RunError> {
-        if !self.book.rules.is_predicted() || reason == FinishReason::Interrupted {
+        if !self.book.is_predicted || reason == FinishReason::Interrupted {
             return Ok(reason);
         }
         let cells = 0..self.book.cells.len();
@@ -89,7 +88,7 @@ pub(crate) fn begin_anew(
 
 fn remove_prediction(path: &Path) -> Result<(), RunError> {
     let earlier = ResultsFile::open(path)?;
-    let is_prediction = earlier.study_header().is_ok_and(|header| header.prediction.is_some());
+    let is_prediction = earlier.header().is_ok_and(|header| header.prediction.is_some());
     if !is_prediction {
         return Err(RunError::Measured { path: path.display().to_string() });
     }

@@ -3,21 +3,22 @@
 //! A study goes on only with the plan, the machine and the storage that it was begun with. When to stop
 //! may change: to go on with more time is what resuming is for.
 
-use stormeter_results::{DatastoreDescription, Environment, FinishReason, ResultsFile};
+use stormeter_conclude::conclude;
+use stormeter_results::{DatastoreDescription, Environment, FinishReason, Header, ResultsFile};
 use stormeter_statistics::Severity;
-use stormeter_study::{Blocks, EqualLoad, StudyPlan};
+use stormeter_study::{Blocks, StudyPlan};
 
 use crate::error::RunError;
 use crate::resume::{check_machine, check_storage};
-use crate::study::conclusion::conclude_study;
-use crate::study::request::StudyRequest;
-use crate::study::rules::Begun;
+use crate::study::request::{Request, Resume};
 use crate::study::schedule::Schedule;
 
 /// The results file to go on with, if there is one with this study.
-pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunError> {
+pub(crate) fn begun(request: &Request) -> Result<Option<ResultsFile>, RunError> {
     // An empty file was made for the results and holds none yet.
     match std::fs::metadata(&request.output) {
+        _ if request.resume == Resume::Never => return Ok(None),
+        _ if request.resume == Resume::Always => {}
         // Nothing is there that could be measured again.
         _ if request.redo_invalid => {}
         Err(_) => return Ok(None),
@@ -25,17 +26,17 @@ pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunEr
         Ok(_) => {}
     }
     let file = ResultsFile::open_for_resume(&request.output)?;
-    let header = file.study_header()?;
+    let header = file.header()?;
     match difference(&header.plan, &request.plan) {
         None => {
             let mut file = file;
             // What is asked and when it ends may have changed.
             if header.plan != request.plan {
-                file.replace_study_plan(&request.plan)?;
+                file.replace_plan(&request.plan)?;
             }
             Ok(Some(file))
         }
-        Some(what) => Err(RunError::OtherStudy {
+        Some(what) => Err(RunError::OtherPlan {
             path: request.output.display().to_string(),
             what: what.into(),
         }),
@@ -44,7 +45,7 @@ pub(crate) fn begun(request: &StudyRequest) -> Result<Option<ResultsFile>, RunEr
 
 /// The cells that are invalid by all that the file holds.
 pub(crate) fn invalid_cells(file: &ResultsFile) -> Result<Vec<usize>, RunError> {
-    let findings = conclude_study(file)?.analysis.findings;
+    let findings = conclude(file)?.analysis.findings;
     let invalid = findings.into_iter().filter(|(_, found)| found.severity == Severity::Invalid);
     let mut cells: Vec<usize> = invalid.filter_map(|(cell, _)| cell).collect();
     cells.sort_unstable();
@@ -74,40 +75,39 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
 
 /// What shapes the results and differs between two plans.
 fn difference(begun: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
+    let (design, wanted) = (&begun.design, &now.design);
+    let disk = |plan: &StudyPlan| (plan.disk_bytes, plan.prepare);
     let differences = [
         ("list of datastores", begun.datastores != now.datastores),
         ("list of hosts", begun.hosts != now.hosts),
         ("baseline", begun.baseline != now.baseline),
         ("list of workloads", begun.workloads != now.workloads),
-        ("load", load(begun) != load(now)),
-        ("disk", (begun.disk_bytes, begun.prepare) != (now.disk_bytes, now.prepare)),
+        ("load (number of VMs)", begun.vms != now.vms),
+        ("load (outstanding I/Os)", begun.outstanding != now.outstanding),
+        ("load (equal load)", design.equal_load != wanted.equal_load),
+        ("disk size or preparation", disk(begun) != disk(now)),
         ("ramp, duration or interval", begun.timing != now.timing),
-        ("metric", begun.design.metric != now.design.metric),
-        ("precision, margin or level", shape(begun) != shape(now)),
-        ("order of trials", begun.design.order != now.design.order),
-        ("reset", begun.design.reset != now.design.reset),
-        ("unit", begun.design.unit != now.design.unit),
+        ("metric", design.metric != wanted.metric),
+        // The width at which a run stops is part of what its interval means.
+        ("precision", design.precision != wanted.precision),
+        ("margin", design.margin != wanted.margin),
+        ("confidence level", design.level != wanted.level),
+        ("order of trials", design.order != wanted.order),
+        ("reset", design.reset != wanted.reset),
+        ("unit", design.unit != wanted.unit),
         ("number of threads", begun.threads != now.threads),
-        ("use of verify", begun.verify != now.verify),
+        ("verification", begun.verify != now.verify),
         ("seed", begun.seed != now.seed),
     ];
     differences.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
 }
 
-fn load(plan: &StudyPlan) -> (&[u32], &[u32], Option<EqualLoad>) {
-    (&plan.vms, &plan.outstanding, plan.design.equal_load)
-}
-
-fn shape(plan: &StudyPlan) -> (f64, f64, f64) {
-    (plan.design.precision, plan.design.margin, plan.design.level)
-}
-
 /// Whether machine and datastores are still those that the study was begun with. A server that the
 /// study starts itself has another port each time.
 pub(crate) fn check_same_place(
-    header: &Begun,
+    header: &Header,
     now: (&Environment, &[DatastoreDescription]),
-    request: &StudyRequest,
+    request: &Request,
 ) -> Result<(), RunError> {
     check_machine(&header.environment, now.0, &request.output)?;
     for (then, now) in header.environment.hosts.iter().zip(&now.0.hosts) {
@@ -119,4 +119,43 @@ pub(crate) fn check_same_place(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_study::{WorkloadKind, parse_study};
+
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_plan_that_shapes_the_result_must_stay() {
+        let begun = parse_study("datastores: {a: /a, b: /b}").unwrap();
+        type Change = fn(&mut StudyPlan);
+        let changes: [(Change, &str); 7] = [
+            (|plan| plan.verify = true, "verification"),
+            (|plan| plan.design.precision = 0.5, "precision"),
+            (|plan| plan.design.margin = 0.5, "margin"),
+            (|plan| plan.vms = vec![9], "VMs"),
+            (
+                |plan| {
+                    let WorkloadKind::Io(io) = &mut plan.workloads[0].kind else { unreachable!() };
+                    io.read_percent = 1.0;
+                },
+                "workload",
+            ),
+            (|plan| plan.timing.duration_ns += 1, "duration"),
+            (|plan| plan.datastores.reverse(), "datastores"),
+        ];
+        for (change, word) in changes {
+            let mut now = begun.clone();
+            change(&mut now);
+            let what = difference(&begun, &now).unwrap();
+            assert!(what.contains(word), "{what}");
+        }
+        // More time is what resuming is for.
+        let mut now = begun.clone();
+        now.design.blocks = Blocks::Auto { min: 5, max: 7 };
+        now.design.time_limit_ns = Some(1);
+        assert_eq!(difference(&begun, &now), None);
+    }
 }

@@ -1,34 +1,36 @@
 //! A study under way: opened, prepared, and driven block by block.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use stormeter_conclude::{Attempts, Conclusion, conclude};
 use stormeter_datastore::{DatastoreUrl, Location, RealClock};
 use stormeter_results::{
-    DatastoreDescription, Environment, EventKind, FinishReason, Finished, ResultsFile,
+    DatastoreDescription, Environment, EventKind, FinishReason, Finished, Prediction, ResultsFile,
 };
-use stormeter_study::{Metric, Order, StudyPlan};
+use stormeter_study::{Metric, Order, StudyPlan, Timing};
+use stormeter_units::format_duration_ns;
 
-use crate::attempts::Attempts;
 use crate::environment::environment;
 use crate::error::RunError;
 use crate::executor::{Executor, OpenOrder, Opened, OpenedStores, Password, Verification};
 use crate::idle::IDLE_READING;
-use crate::journal::{Beginning, event, event_of, finish_reason, new_run_id, unix_ms};
+use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, new_run_id, unix_ms};
 use crate::local_executor::LocalExecutor;
 use crate::machine::raise_open_files;
 use crate::progress::Progress;
 use crate::rack_control::RackControl;
 use crate::resume::resumption;
 use crate::study::book::Book;
-use crate::study::conclusion::{StudyConclusion, conclude_study};
-use crate::study::request::StudyRequest;
+use crate::study::clock::RunClock;
+use crate::study::prediction::begin_anew;
+use crate::study::request::Request;
 use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
-use crate::study::rules::Rules;
 use crate::study::schedule::Schedule;
 use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
 use crate::study::turn::Turn;
+use crate::threads::trial_length;
 use crate::ways::NullServers;
 
 /// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
@@ -37,13 +39,13 @@ use crate::ways::NullServers;
 /// # Errors
 /// Whatever keeps it from starting or going on. Trials that were finished before are in the results
 /// file all the same. A trial that fails is no error: the study goes on.
-pub fn run_study(
-    request: &StudyRequest,
+pub fn run(
+    request: &Request,
     clock: &RealClock,
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
-) -> Result<StudyConclusion, RunError> {
-    run(request, Collaborators::default(), (clock, cancel), progress)
+) -> Result<Conclusion, RunError> {
+    carry_through(request, Collaborators::default(), (clock, cancel), progress)
 }
 
 /// Who takes part in a study beside this process.
@@ -57,32 +59,39 @@ pub struct Collaborators<'a> {
     pub null_servers: Option<&'a mut dyn NullServers>,
 }
 
-/// As [`run_study`], with collaborators.
+/// As [`run`], with collaborators.
 ///
 /// # Errors
 /// As there; what none of them can do is refused.
-pub fn run_study_with<'a>(
+pub fn run_with<'a>(
     collaborators: Collaborators<'a>,
-    request: &'a StudyRequest,
+    request: &'a Request,
     clock: &'a RealClock,
     cancel: &'a AtomicBool,
     progress: &mut dyn Progress,
-) -> Result<StudyConclusion, RunError> {
-    run(request, collaborators, (clock, cancel), progress)
+) -> Result<Conclusion, RunError> {
+    carry_through(request, collaborators, (clock, cancel), progress)
 }
 
-fn run<'a>(
-    request: &'a StudyRequest,
+fn carry_through<'a>(
+    request: &'a Request,
     collaborators: Collaborators<'a>,
     (clock, cancel): (&'a RealClock, &'a AtomicBool),
     progress: &mut dyn Progress,
-) -> Result<StudyConclusion, RunError> {
+) -> Result<Conclusion, RunError> {
     raise_open_files();
-    if let Some(conclusion) = finished_study(request)? {
+    if let Some(conclusion) = finished(request)? {
+        let reason = conclusion.finished.as_ref().map(|finished| &finished.reason);
+        if reason == Some(&FinishReason::TimeLimit) {
+            progress.note("the time limit is used up; a longer one goes on from here");
+        }
         return Ok(conclusion);
     }
+    check_time_limit(&request.plan)?;
     let Collaborators { executor, rack_control, null_servers } = collaborators;
-    let mut local = LocalExecutor::new(clock.clone(), IDLE_READING);
+    let window = Duration::from_nanos(request.plan.timing.duration_ns);
+    let mut local = LocalExecutor::new(clock.clone(), IDLE_READING.min(window));
+    local.know_secrets(request.secrets.clone());
     let executor = match executor {
         Some(executor) => executor,
         None if request.plan.hosts.is_empty() => &mut local,
@@ -99,8 +108,37 @@ fn run<'a>(
     };
     let begun = begun(request)?;
     let here = environment(clock);
-    let run = StudyRun::open(request, Rules::Study, begun, by, (here, cancel), progress)?;
-    Ok(conclude_study(&carry_out(run, progress)?)?)
+    let start = begun.map_or(Start::New, Start::Resumed);
+    let run = StudyRun::open(request, start, by, (here, cancel), progress)?;
+    Ok(conclude(&carry_out(run, progress)?)?)
+}
+
+/// A comparison needs time for two blocks: before the second there is no verdict.
+fn check_time_limit(plan: &StudyPlan) -> Result<(), RunError> {
+    let Some(limit_ns) = plan.design.time_limit_ns.filter(|_| plan.is_comparison()) else {
+        return Ok(());
+    };
+    let trial_ns = trial_length(plan.timing).as_nanos() as u64;
+    let trials = plan.datastores.len();
+    if limit_ns >= u64::from(plan.least_blocks()) * trials as u64 * trial_ns {
+        return Ok(());
+    }
+    let Timing { ramp_ns, duration_ns, .. } = plan.timing;
+    Err(RunError::TimeLimit {
+        limit: format_duration_ns(limit_ns as f64),
+        trials,
+        trial: format_duration_ns((ramp_ns + duration_ns) as f64),
+    })
+}
+
+/// How a run starts.
+pub(crate) enum Start {
+    /// With a new results file.
+    New,
+    /// With what a results file holds.
+    Resumed(ResultsFile),
+    /// As a prediction, for what the results file says, in place of an earlier one.
+    Prediction(Box<Prediction>),
 }
 
 /// [`Collaborators`], with somebody who carries out the trials.
@@ -114,14 +152,14 @@ pub(crate) struct By<'a> {
 ///
 /// # Errors
 /// The results file cannot be read, or is another study's.
-pub fn finished_study(request: &StudyRequest) -> Result<Option<StudyConclusion>, RunError> {
+pub fn finished(request: &Request) -> Result<Option<Conclusion>, RunError> {
     let Some(mut file) = begun(request)? else { return Ok(None) };
     let has_invalid = request.redo_invalid && !invalid_cells(&file)?.is_empty();
     let over = is_over(&file, &request.plan)? && !has_invalid;
     let Some(finished) = file.finished()? else { return Ok(None) };
     // Opened to go on, it has a log beside it; finishing leaves one file again.
     file.finish(&finished)?;
-    if over { Ok(Some(conclude_study(&file)?)) } else { Ok(None) }
+    if over { Ok(Some(conclude(&file)?)) } else { Ok(None) }
 }
 
 /// Carries out a run to its end; gives the results file, which is finished.
@@ -139,7 +177,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// A study under way; or a comparison, which is one of a single load, or a prediction, which is one on a model.
+/// A study under way; or a prediction, which is one on a model.
 pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) book: Book<'a>,
@@ -168,9 +206,8 @@ pub(crate) struct StudyRun<'a> {
 impl<'a> StudyRun<'a> {
     /// Opens the datastores, and the results file: `begun`, or a new one.
     pub(crate) fn open(
-        request: &'a StudyRequest,
-        rules: Rules,
-        begun: Option<ResultsFile>,
+        request: &'a Request,
+        start: Start,
         by: By<'a>,
         (mut environment, cancel): (Environment, &'a AtomicBool),
         progress: &mut dyn Progress,
@@ -178,15 +215,15 @@ impl<'a> StudyRun<'a> {
         let By { executor, rack_control, null_servers } = by;
         let plan = &request.plan;
         // What is done to a model is told to it and not to a rack.
-        let steps = match rules {
-            Rules::Prediction(_) => Steps::default(),
-            Rules::Study | Rules::Comparison(_) => Steps::new(plan, rack_control)?,
+        let steps = match start {
+            Start::Prediction(_) => Steps::default(),
+            Start::New | Start::Resumed(_) => Steps::new(plan, rack_control)?,
         };
-        let run_id = match &begun {
-            Some(file) => rules.begun(file)?.run_id,
-            None => new_run_id(plan.seed),
+        let (run_id, begun) = match &start {
+            Start::Resumed(file) => (file.header()?.run_id, Some(file)),
+            Start::New | Start::Prediction(_) => (new_run_id(plan.seed), None),
         };
-        let order = open_order(request, &run_id, begun.as_ref())?;
+        let order = open_order(request, &run_id, begun)?;
         let Opened { hosts, stores } = executor.open(&order, cancel, progress)?;
         let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
         environment.hosts = hosts;
@@ -199,20 +236,25 @@ impl<'a> StudyRun<'a> {
         // What the ceilings are is told by the plan.
         descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
-        let is_null = descriptions.iter().map(|store| store.kind == "null").collect();
+        let is_null: Vec<bool> = descriptions.iter().map(|store| store.kind == "null").collect();
         let mut again = Vec::new();
-        let mut file = match begun {
-            Some(mut file) => {
-                let then = rules.begun(&file)?;
+        let is_predicted = matches!(start, Start::Prediction(_));
+        let mut file = match start {
+            Start::Resumed(mut file) => {
+                let then = file.header()?;
                 check_same_place(&then, (&environment, &descriptions), request)?;
-                let attempts = Attempts::of_study(plan, &rules.trials(&file)?);
+                let attempts = Attempts::of(plan, is_null.clone(), &file.trials()?);
                 file.append_event(&resumption(&attempts))?;
                 if request.redo_invalid {
                     again = invalid_cells(&file)?;
                 }
                 file
             }
-            None => {
+            Start::New | Start::Prediction(_) => {
+                let prediction = match start {
+                    Start::Prediction(prediction) => Some(prediction),
+                    Start::New | Start::Resumed(_) => None,
+                };
                 let beginning = Beginning {
                     run_id: &run_id,
                     version: &request.version,
@@ -220,14 +262,15 @@ impl<'a> StudyRun<'a> {
                     plan,
                     environment,
                     datastores: descriptions,
-                    prediction: None,
+                    prediction,
                 };
-                rules.begin_file(&request.output, beginning, warning)?
+                let begin = || begin_file(&request.output, beginning.clone(), warning.clone());
+                if is_predicted { begin_anew(&request.output, &begin)? } else { begin()? }
             }
         };
-        let trials = rules.trials(&file)?;
+        let trials = file.trials()?;
         let cells = plan.cells();
-        let mut attempts = Attempts::of_study(plan, &trials);
+        let mut attempts = Attempts::of(plan, is_null.clone(), &trials);
         if !again.is_empty() {
             attempts.redo(&again);
             let names: Vec<String> =
@@ -240,11 +283,17 @@ impl<'a> StudyRun<'a> {
         }
         let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; urls.len()];
-        let clock = rules.clock(&file)?;
+        let clock = match is_predicted {
+            true => {
+                let begin_unix_ms = file.header()?.created_unix_ms;
+                RunClock::Virtual { begin_unix_ms, passed_ns: 0 }
+            }
+            false => RunClock::Real,
+        };
         let rates = vec![None; cells.len()];
         Ok(Self {
             plan,
-            book: Book { plan, cells, rules, clock, file, trials, schedule, attempts },
+            book: Book { plan, cells, is_predicted, clock, file, trials, schedule, attempts },
             rates,
             executor,
             urls,
@@ -263,7 +312,7 @@ impl<'a> StudyRun<'a> {
         for note in &self.opening_notes {
             progress.note(note);
         }
-        if !self.book.rules.is_predicted() {
+        if !self.book.is_predicted {
             self.before_trials(progress)?;
         }
         self.equal_load(progress)?;
@@ -305,7 +354,7 @@ impl<'a> StudyRun<'a> {
                 }
                 // The first blocks have time always: a study of nothing helps nobody.
                 let cells = 0..self.book.cells.len();
-                if block >= self.book.rules.least_blocks() && !self.fits(spent(), cells) {
+                if block >= self.least_blocks() && !self.fits(spent(), cells) {
                     return Ok(FinishReason::TimeLimit);
                 }
             }
@@ -317,7 +366,7 @@ impl<'a> StudyRun<'a> {
                     if !self.fits(spent(), members) {
                         break;
                     }
-                    progress.note(&self.book.rules.again(block, due.len(), last.attempt.number));
+                    progress.note(&self.again(block, due.len(), last.attempt.number));
                 }
                 let turns: Vec<Turn> =
                     due.into_iter().map(|due| Turn::of_block(block, due)).collect();
@@ -341,7 +390,7 @@ impl<'a> StudyRun<'a> {
         turns: &[Turn],
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        if self.book.rules.is_predicted() {
+        if self.book.is_predicted {
             return self.together(turns, progress);
         }
         for &turn in turns {
@@ -363,7 +412,7 @@ impl<'a> StudyRun<'a> {
 
 /// What is to be opened for a study. A run that is resumed has counted its resumptions so far.
 fn open_order(
-    request: &StudyRequest,
+    request: &Request,
     run_id: &str,
     begun: Option<&ResultsFile>,
 ) -> Result<OpenOrder, RunError> {
@@ -403,4 +452,24 @@ fn urls(store_of: &[usize], descriptions: &[DatastoreDescription]) -> Vec<String
         first.and_then(|first| descriptions.get(first)).map(|it| it.url.clone()).unwrap_or_default()
     };
     (0..count).map(url).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_study::parse_study;
+
+    use super::*;
+
+    #[test]
+    fn a_time_limit_below_two_blocks_is_refused_with_the_sum() {
+        let mut plan = parse_study("datastores: {a: /a, b: /b}").unwrap();
+        assert!(plan.is_comparison());
+        plan.timing =
+            Timing { ramp_ns: 10_000_000, duration_ns: 100_000_000, interval_ns: 10_000_000 };
+        plan.design.time_limit_ns = Some(10_000_000_000);
+        assert!(check_time_limit(&plan).is_ok());
+        plan.design.time_limit_ns = Some(300_000_000);
+        let message = check_time_limit(&plan).unwrap_err().to_string();
+        assert!(message.contains("two blocks of 2 trials"), "{message}");
+    }
 }

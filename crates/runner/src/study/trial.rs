@@ -13,7 +13,6 @@ use crate::study::clock::Began;
 use crate::study::equal_load::at_rate;
 use crate::study::order::trial_order;
 use crate::study::reset::run_command;
-use crate::study::rules::Rules;
 use crate::study::run::StudyRun;
 use crate::study::setting::{disk_spec, filling};
 use crate::study::steps::On;
@@ -154,7 +153,7 @@ impl StudyRun<'_> {
         let timed = matches!(plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
         let is_main = turn.phase == Phase::Main;
-        let in_study = !matches!(self.book.rules, Rules::Comparison(_));
+        let in_study = !self.book.is_comparison();
         let place = (is_main && in_study).then(|| self.book.place(&label));
         let began = Began::now();
         let end = self.reset(&cell, progress).and_then(|()| {

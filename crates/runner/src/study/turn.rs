@@ -1,8 +1,7 @@
 //! A trial's place in a run, and the number from which everything random in it is drawn.
 
+use stormeter_conclude::Due;
 use stormeter_results::{Attempt, Phase};
-
-use crate::attempts::Due;
 
 /// Capacities are drawn by this number, which no block has.
 const CAPACITY_DRAW: u32 = u32::MAX - 1;

@@ -11,10 +11,11 @@ use std::thread;
 use std::time::Duration;
 use stormeter_statistics::{BrokenBy, Fact};
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{FinishReason, TrialOutcome, TrialRecord};
-use stormeter_runner::{Conclusion, Progress, Request, RunError, TrialStart, run_comparison};
-use stormeter_study::{ComparisonPlan, Metric, Timing, block_order, profile};
+use stormeter_runner::{Progress, Request, RunError, TrialStart, run};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, block_order, profile};
 use stormeter_trial::{Arrivals, Interval, TrialFailure};
 use tempfile::TempDir;
 
@@ -89,7 +90,7 @@ pub(crate) fn try_compare(
                 cancel.store(true, Ordering::Relaxed);
             }
         });
-        let conclusion = run_comparison(&request, &RealClock::new(), cancel, &mut watch);
+        let conclusion = run(&request, &RealClock::new(), cancel, &mut watch);
         drop(ended);
         conclusion
     });
@@ -99,15 +100,7 @@ pub(crate) fn try_compare(
 
 /// A verified comparison into a new results file.
 pub(crate) fn request(datastores: Vec<String>, load: Load, output: PathBuf) -> Request {
-    Request {
-        plan: plan(datastores, load),
-        output,
-        resume: false,
-        destroy_data: Vec::new(),
-        secrets: Vec::new(),
-        command_line: Vec::new(),
-        version: "test".into(),
-    }
+    Request::new(StudyPlan::from(&plan(datastores, load)), output)
 }
 
 fn plan(datastores: Vec<String>, load: Load) -> ComparisonPlan {

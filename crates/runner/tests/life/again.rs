@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::EventKind;
-use stormeter_runner::{StudyConclusion, StudyRequest, finished_study, run_study};
+use stormeter_runner::{Request, finished};
 use stormeter_statistics::{Fact, MeasuredAgain, Severity};
 
 use crate::fixture::{BLOCKS, Hand, directories, found, main_trials, request, run};
@@ -55,7 +56,7 @@ fn storage_that_fails_now_and_again_is_not_judged_by_the_trials_that_went_well()
 }
 
 /// Two cells of one load, and two of another.
-fn study(place: &Path) -> StudyRequest {
+fn study(place: &Path) -> Request {
     let [a, b] = directories(place).map(|path| path.display().to_string());
     study_of(
         place,
@@ -67,12 +68,12 @@ fn study(place: &Path) -> StudyRequest {
     )
 }
 
-fn carry_out(request: &StudyRequest, hand: &mut Hand) -> StudyConclusion {
+fn carry_out(request: &Request, hand: &mut Hand) -> Conclusion {
     let cancel = hand.cancel;
-    run_study(request, &RealClock::new(), cancel, hand).unwrap()
+    stormeter_runner::run(request, &RealClock::new(), cancel, hand).unwrap()
 }
 
-fn invalid_cells(conclusion: &StudyConclusion) -> Vec<usize> {
+fn invalid_cells(conclusion: &Conclusion) -> Vec<usize> {
     let findings = conclusion.analysis.findings.iter();
     let invalid = findings.filter(|(_, found)| found.severity == Severity::Invalid);
     let mut cells: Vec<usize> = invalid.filter_map(|(cell, _)| *cell).collect();
@@ -117,7 +118,7 @@ fn invalid_cells_are_measured_again_on_request_and_the_report_says_so() {
     // Two loads of two cells: three attempts at the first block, one at each of the others.
     assert_eq!(tried, 2 * 2 * (3 + 1 + 1));
     // As it is it would only be shown again.
-    assert!(finished_study(&request).unwrap().is_some());
+    assert!(finished(&request).unwrap().is_some());
 
     request.redo_invalid = true;
     let redone = carry_out(&request, &mut Hand::still());
@@ -137,7 +138,7 @@ fn what_is_not_there_cannot_be_measured_again() {
     let place = tempfile::tempdir().unwrap();
     let mut request = study(place.path());
     request.redo_invalid = true;
-    let error = finished_study(&request).unwrap_err().to_string();
+    let error = finished(&request).unwrap_err().to_string();
     assert!(error.contains("no results file"), "{error}");
     assert!(!request.output.exists());
 }

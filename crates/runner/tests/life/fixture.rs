@@ -4,11 +4,12 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Phase, TrialRecord};
-use stormeter_runner::{BlockEnd, Conclusion, Progress, Request, TrialStart, run_comparison};
+use stormeter_runner::{BlockEnd, Progress, Request, TrialStart};
 use stormeter_statistics::{Fact, LawFinding, Severity};
-use stormeter_study::{ComparisonPlan, Metric, Timing};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing};
 
 pub(crate) const DISK_BYTES: u64 = 4 << 20;
 pub(crate) const BLOCKS: u32 = 5;
@@ -48,21 +49,13 @@ pub(crate) fn request(place: &Path, output: &str) -> Request {
         seed: 1,
         verify: false,
     };
-    Request {
-        plan,
-        output: place.join(output),
-        resume: false,
-        destroy_data: Vec::new(),
-        secrets: Vec::new(),
-        command_line: Vec::new(),
-        version: "0".into(),
-    }
+    Request::new(StudyPlan::from(&plan), place.join(output))
 }
 
 /// Carries it out.
 pub(crate) fn run(request: &Request, hand: &mut Hand) -> Conclusion {
     let cancel = hand.cancel;
-    run_comparison(request, &RealClock::new(), cancel, hand).unwrap()
+    stormeter_runner::run(request, &RealClock::new(), cancel, hand).unwrap()
 }
 
 /// What is done to a run from outside.

@@ -2,7 +2,7 @@
 
 use stormeter_datastore::RealClock;
 use stormeter_results::FinishReason;
-use stormeter_runner::{Request, Silent, run_comparison, run_study};
+use stormeter_runner::{Request, Resume, Silent};
 use stormeter_statistics::{Fact, Severity};
 
 use crate::fixture::{Hand, directories, found, main_trials, request, run};
@@ -24,7 +24,7 @@ fn who_interrupts_a_comparison_with_a_verdict_and_resumes_it_is_told() {
         let place = tempfile::tempdir().unwrap();
         let mut request = request(place.path(), "r.db");
         interrupted_after(blocks, &request);
-        request.resume = true;
+        request.resume = Resume::Always;
         let resumed = run(&request, &mut Hand::still());
         assert_eq!(
             found(&resumed.analysis.findings, is_after_verdict),
@@ -47,9 +47,10 @@ fn who_interrupts_a_study_with_answers_and_resumes_it_is_told() {
         let request = study_of(place.path(), &text);
         let mut hand = Hand::stopping_after(blocks);
         let cancel = hand.cancel;
-        run_study(&request, &RealClock::new(), cancel, &mut hand).unwrap();
+        stormeter_runner::run(&request, &RealClock::new(), cancel, &mut hand).unwrap();
         let never = Hand::still().cancel;
-        let resumed = run_study(&request, &RealClock::new(), never, &mut Silent).unwrap();
+        let resumed =
+            stormeter_runner::run(&request, &RealClock::new(), never, &mut Silent).unwrap();
         assert_eq!(resumed.analysis.complete_blocks, 3);
         assert_eq!(
             found(&resumed.analysis.findings, is_after_verdict),
@@ -64,9 +65,9 @@ fn the_time_limit_counts_what_was_spent_before_a_resumption() {
     let place = tempfile::tempdir().unwrap();
     let mut request = request(place.path(), "r.db");
     interrupted_after(3, &request);
-    request.resume = true;
+    request.resume = Resume::Always;
     // Room for two blocks, and three were measured.
-    request.plan.time_limit_ns = 1_000_000_000;
+    request.plan.design.time_limit_ns = Some(1_000_000_000);
     let resumed = run(&request, &mut Hand::still());
     assert_eq!(resumed.finished.unwrap().reason, FinishReason::TimeLimit);
     assert_eq!(main_trials(&resumed.trials).len(), 6);
@@ -79,9 +80,9 @@ fn the_time_limit_counts_what_was_spent_before_a_resumption() {
 fn a_results_file_that_is_not_there_is_not_resumed() {
     let place = tempfile::tempdir().unwrap();
     let mut request = request(place.path(), "mistyped.db");
-    request.resume = true;
+    request.resume = Resume::Always;
     let never = Hand::still().cancel;
-    let error = run_comparison(&request, &RealClock::new(), never, &mut Silent).unwrap_err();
+    let error = stormeter_runner::run(&request, &RealClock::new(), never, &mut Silent).unwrap_err();
     assert!(error.to_string().contains("no results file"), "{error}");
     assert!(!request.output.exists());
 }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::{ResultsFile, TrialRecord};
-use stormeter_runner::{Request, Silent, run_comparison, run_study};
+use stormeter_runner::{Request, Silent, run};
+
+use stormeter_study::Blocks;
 
 use crate::fixture::{main_trials, request};
 use crate::request::request as study_request;
@@ -35,7 +37,7 @@ fn wait_for_a_trial(output: &Path) {
 fn while_it_runs(first: &Request, meanwhile: impl FnOnce()) -> Vec<TrialRecord> {
     let cancel = AtomicBool::new(false);
     let conclusion = std::thread::scope(|scope| {
-        let run = || run_comparison(first, &RealClock::new(), &cancel, &mut Silent).unwrap();
+        let run = || run(first, &RealClock::new(), &cancel, &mut Silent).unwrap();
         let running = scope.spawn(run);
         wait_for_a_trial(&first.output);
         meanwhile();
@@ -47,7 +49,7 @@ fn while_it_runs(first: &Request, meanwhile: impl FnOnce()) -> Vec<TrialRecord> 
 
 fn long(place: &Path) -> Request {
     let mut first = request(place, "first.db");
-    first.plan.max_blocks = 10_000;
+    first.plan.design.blocks = Blocks::Auto { min: 5, max: 10_000 };
     first
 }
 
@@ -57,8 +59,7 @@ fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
     let first = long(place.path());
     let second = request(place.path(), "second.db");
     let of_first = while_it_runs(&first, || {
-        let conclusion =
-            run_comparison(&second, &RealClock::new(), &AtomicBool::new(false), &mut Silent);
+        let conclusion = run(&second, &RealClock::new(), &AtomicBool::new(false), &mut Silent);
         let conclusion = conclusion.unwrap();
         let told = incidents(&conclusion.trials);
         assert!(told.iter().any(|what| what.contains(&run_id(&first.output))), "{told:?}");
@@ -94,13 +95,13 @@ fn a_study_beside_a_comparison_on_the_same_file_system_is_told_in_both() {
     );
     let of_first = while_it_runs(&first, || {
         let never = AtomicBool::new(false);
-        let conclusion = run_study(&study, &RealClock::new(), &never, &mut Silent).unwrap();
+        let conclusion = run(&study, &RealClock::new(), &never, &mut Silent).unwrap();
         let told = incidents(&conclusion.trials);
         let name = run_id(&first.output);
         let same = told.iter().find(|what| what.contains(&name)).unwrap();
         assert!(same.contains("file system"), "{same}");
     });
-    let id = ResultsFile::open(&study.output).unwrap().study_header().unwrap().run_id;
+    let id = ResultsFile::open(&study.output).unwrap().header().unwrap().run_id;
     let told = incidents(&of_first);
     assert!(told.iter().any(|what| what.contains(&id)), "{told:?}");
 }

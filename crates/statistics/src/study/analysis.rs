@@ -7,12 +7,12 @@ use stormeter_trial::{Memory, Verified};
 
 use super::answer::answer_of;
 use super::cells::summarise;
-use super::conclusion::{Answer, CellTrial, Reply, StudyAnalysis};
-use super::laws::findings;
+use super::conclusion::{Analysis, Answer, CellTrial, Reply};
+use super::laws::{findings, of_comparison};
 use super::measured::Measured;
 use super::power::power_of;
 use crate::broken::{FailedTrials, MeasuredAgain};
-use crate::finding::Severity;
+use crate::finding::{LawFinding, Severity};
 use crate::holm;
 
 /// Of what a ceiling is.
@@ -42,7 +42,7 @@ pub struct MeasuredCeiling {
 
 /// What is known of a study beside its trials. A list that is too short knows nothing of the rest.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct StudySurroundings {
+pub struct Surroundings {
     /// What lies before the storage, measured by itself.
     pub ceilings: Vec<MeasuredCeiling>,
     /// Per datastore: whether it completes at once (`null:`).
@@ -66,11 +66,11 @@ pub struct StudySurroundings {
 /// itself. Where there are several, each has beside its p-value the one when all are taken together
 /// (Holm). A broken law makes the cells that it is about invalid, and the questions about them are
 /// not answered; the others are.
-pub fn analyse_study(
+pub fn analyse(
     plan: &StudyPlan,
     trials: &[CellTrial<'_>],
-    surroundings: &StudySurroundings,
-) -> StudyAnalysis {
+    surroundings: &Surroundings,
+) -> Analysis {
     let mut measured = Measured::new(plan, trials);
     measured.is_predicted = surroundings.is_predicted;
     let mut findings = findings(&measured, surroundings);
@@ -81,25 +81,41 @@ pub fn analyse_study(
             measured.invalid[*cell].get_or_insert_with(|| finding.clone());
         }
     }
-    findings.sort_by_key(|(_, finding)| finding.severity);
+    if measured.is_comparison() {
+        spread_invalid(&mut measured, &findings);
+    }
     let cells = (0..measured.cells.len())
         .map(|cell| {
             let failed = surroundings.failed.get(cell).and_then(Option::as_ref);
             let verified = surroundings.verified.get(cell).cloned().flatten();
             summarise(&measured, cell, failed, verified)
         })
-        .collect();
+        .collect::<Vec<_>>();
+    if measured.is_comparison() {
+        findings.extend(of_comparison(&measured, &cells));
+    }
+    findings.sort_by_key(|(_, finding)| finding.severity);
     let vocabulary = Vocabulary::of(plan);
     let mut answers: Vec<Answer> =
         plan.questions.iter().map(|text| answer_one(&measured, &vocabulary, text)).collect();
     adjust(&mut answers);
-    StudyAnalysis {
+    Analysis {
         complete_blocks: measured.complete_blocks(),
         unit: plan.design.unit,
         cells,
         answers,
         findings,
         power: power_of(&measured),
+    }
+}
+
+/// What is invalid in a comparison ends it, so nothing may be concluded from what was measured beside it.
+fn spread_invalid(measured: &mut Measured<'_>, findings: &[(Option<usize>, LawFinding)]) {
+    let invalid = findings.iter().find(|(_, finding)| finding.severity == Severity::Invalid);
+    if let Some((_, finding)) = invalid {
+        for cell in &mut measured.invalid {
+            cell.get_or_insert_with(|| finding.clone());
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use stormeter_trial::{CpuUsage, StepTime, Verified};
 use super::conclusion::{CellSummary, Dependence, Relative};
 use super::effect::{block_values, dependence};
 use super::measured::{Measured, interval_values};
-use crate::analysis::summarise_metric;
 use crate::broken::FailedTrials;
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
+use crate::metric_summary::summarise_metric;
 use crate::metrics::{Merged, direction_of};
 use crate::stopping::Looks;
 use crate::verdict::Verdict;
@@ -43,7 +43,7 @@ pub(super) fn summarise(
         Unit::Trial => measured.values(cell, primary).into_values().collect(),
     };
     let level = measured.plan.design.level;
-    let values = Metric::OF_STUDIES.into_iter().filter_map(|metric| {
+    let values = measured.metrics().filter_map(|metric| {
         let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
         let resolution = measured.resolution(cell, metric);
         summarise_metric(metric, (&values, resolution), &merged, level)
@@ -107,8 +107,8 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
     let primary = measured.plan.design.metric;
     let repeats = repeats_iops(measured, cell);
     let input = |metric| input(measured, cell, baseline, metric);
-    let others: Vec<Metric> = Metric::OF_STUDIES
-        .into_iter()
+    let others: Vec<Metric> = measured
+        .metrics()
         .filter(|&metric| metric != primary && !(repeats && metric == Metric::Throughput))
         // How late the generator is, is no figure of a datastore.
         .filter(|&metric| metric != Metric::LatenessP99)
@@ -167,7 +167,7 @@ fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) 
         direction: direction_of(metric),
         blocks: theirs.iter().filter_map(|(block, a)| Some((*a, *own.get(block)?))).collect(),
         margin: measured.plan.design.margin,
-        looks: Looks { resolution, ..measured.looks(metric) },
+        looks: Looks { resolution, ..measured.looks_at_ratios(metric) },
     }
 }
 

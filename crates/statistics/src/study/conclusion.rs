@@ -7,13 +7,13 @@ use stormeter_study::question::Factor;
 use stormeter_study::{Metric, Unit};
 use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 
-use crate::analysis::MetricSummary;
 use crate::anova::AnovaTable;
 use crate::broken::FailedTrials;
 use crate::comparison::Comparison;
 use crate::describe::Summary;
 use crate::estimate::Interval;
-use crate::finding::LawFinding;
+use crate::finding::{LawFinding, Severity};
+use crate::metric_summary::MetricSummary;
 use crate::touched::Touched;
 
 /// One measured trial of a study, as the analysis needs it.
@@ -31,7 +31,7 @@ pub struct CellTrial<'a> {
 
 /// Everything concluded from a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StudyAnalysis {
+pub struct Analysis {
     /// Blocks in which every cell has a measured trial.
     pub complete_blocks: u32,
     /// What counted as one observation.
@@ -45,6 +45,13 @@ pub struct StudyAnalysis {
     pub findings: Vec<(Option<usize>, LawFinding)>,
     /// What the study could have found.
     pub power: Option<PowerStatement>,
+}
+
+impl Analysis {
+    /// Whether a law is broken somewhere.
+    pub fn is_invalid(&self) -> bool {
+        self.findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid)
+    }
 }
 
 /// A cell's figures.

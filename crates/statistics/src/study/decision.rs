@@ -11,11 +11,11 @@ use crate::stopping::{Decision, Looks, MIN_BLOCKS, StopRule};
 /// Whether to go on after these trials.
 ///
 /// With `blocks: auto` every ratio of a cell to the baseline's cell of the same load, in the study's
-/// metric, has to have reached the precision, each at the plan's level. Cells that cannot be compared
+/// metric, has to have reached the precision, at the level that several candidates share. Cells that cannot be compared
 /// (one of the two has no trial) are left out; a study without anything to compare ends after the
 /// least number of blocks. A block counts when any of its trials was measured, so that a cell that
 /// fails again and again does not keep a study from ending.
-pub fn decide_study(plan: &StudyPlan, trials: &[CellTrial<'_>]) -> Decision {
+pub fn decide(plan: &StudyPlan, trials: &[CellTrial<'_>]) -> Decision {
     let done = trials.iter().map(|trial| trial.block as usize + 1).max().unwrap_or(0);
     match plan.design.blocks {
         Blocks::Fixed(blocks) => match (blocks as usize).saturating_sub(done) {
@@ -58,7 +58,7 @@ fn by_precision(
 fn goes_on(plan: &StudyPlan, trials: &[CellTrial<'_>], least: usize, most: usize) -> Option<usize> {
     let measured = Measured::new(plan, trials);
     let metric = plan.design.metric;
-    let looks = measured.looks(metric);
+    let looks = measured.looks_at_ratios(metric);
     (0..measured.cells.len())
         .filter_map(|cell| Some((cell, plan.baseline_of(cell)?)))
         .filter(|&(cell, baseline)| {

@@ -1,11 +1,11 @@
 //! The laws over the trials of a study, cell by cell.
 
-use stormeter_study::{Order, Prepare, Unit, WorkloadKind};
+use stormeter_study::{Cell, Order, Prepare, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, Sample};
 
-use super::analysis::{CeilingKind, MeasuredCeiling, StudySurroundings};
+use super::analysis::{CeilingKind, MeasuredCeiling, Surroundings};
+use super::conclusion::CellSummary;
 use super::measured::Measured;
-use crate::analysis::gathered;
 use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
 use crate::course::check_course;
@@ -13,16 +13,20 @@ use crate::data::check_data;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};
 use crate::laws::{TrialFacts, check_fixed_work, check_trial};
 use crate::steadiness::check_steadiness;
+use crate::uneven_load::uneven_load;
 use crate::way::low_way;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).
 pub(super) fn findings(
     measured: &Measured<'_>,
-    surroundings: &StudySurroundings,
+    surroundings: &Surroundings,
 ) -> Vec<(Option<usize>, LawFinding)> {
     let mut findings = Vec::new();
+    let is_null = |cell: &Cell| surroundings.is_null.get(cell.datastore).copied().unwrap_or(false);
+    // The generator alone has no course that matters to anyone.
+    let stored = measured.cells.iter().filter(|cell| !is_null(cell)).count();
     for (index, cell) in measured.cells.iter().enumerate() {
-        let is_null = surroundings.is_null.get(cell.datastore).copied().unwrap_or(false);
+        let is_null = is_null(cell);
         let ceiling_of = |datastore| {
             let mut ceilings = surroundings.ceilings.iter();
             let of =
@@ -45,7 +49,7 @@ pub(super) fn findings(
         if !is_null && !measured.is_predicted {
             let metric = measured.plan.design.metric;
             let values: Vec<f64> = measured.values(index, metric).into_values().collect();
-            own.extend(check_course(metric, &values, measured.cells.len()));
+            own.extend(check_course(metric, &values, stored));
         }
         if !is_null {
             own.extend(caches(measured, surroundings, index));
@@ -63,7 +67,10 @@ pub(super) fn findings(
         }
         findings.extend(own.into_iter().map(|finding| (Some(index), finding)));
     }
-    findings.extend(of_design(measured).into_iter().map(|finding| (None, finding)));
+    let is_invalid = findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid);
+    // A comparison that was ended by what is invalid is not the better for more blocks.
+    let is_ended = measured.is_comparison() && is_invalid;
+    findings.extend(of_design(measured, is_ended).into_iter().map(|finding| (None, finding)));
     findings
 }
 
@@ -72,11 +79,7 @@ fn most_iops(measured: &Measured<'_>, cell: usize) -> f64 {
 }
 
 /// Working sets that memories on the way may hold, and streams that read again what they had read.
-fn caches(
-    measured: &Measured<'_>,
-    surroundings: &StudySurroundings,
-    index: usize,
-) -> Vec<LawFinding> {
+fn caches(measured: &Measured<'_>, surroundings: &Surroundings, index: usize) -> Vec<LawFinding> {
     let cell = &measured.cells[index];
     let (WorkloadKind::Io(workload), Some(touched)) =
         (&measured.plan.workloads[cell.workload].kind, measured.touched(index))
@@ -128,8 +131,63 @@ fn of_trials(
     gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())
 }
 
+/// The findings of several trials of one kind as one list; what they have in common is said once.
+fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
+    let of = trials.len();
+    let mut found: Vec<(u32, LawFinding)> = Vec::new();
+    for finding in trials.into_iter().flatten() {
+        let same = found.iter_mut().find(|(_, known)| known.is_like(&finding));
+        match same {
+            Some((count, _)) => *count += 1,
+            None => found.push((1, finding)),
+        }
+    }
+    let once = |(trials, mut finding): (u32, LawFinding)| {
+        finding.seen_in = (trials > 1).then_some(SeenIn { trials, of: of as u32 });
+        finding
+    };
+    found.into_iter().map(once).collect()
+}
+
+/// What is found in the verdicts of a comparison: blocks that resemble their neighbours are worth less than they seem,
+/// and CPU time is compared at about the same rate.
+pub(super) fn of_comparison(
+    measured: &Measured<'_>,
+    cells: &[CellSummary],
+) -> Vec<(Option<usize>, LawFinding)> {
+    /// Autocorrelation is judged from so many blocks on.
+    const BLOCKS_TO_CORRELATE: usize = 8;
+    let mut findings = Vec::new();
+    let primary = measured.plan.design.metric;
+    for (index, cell) in cells.iter().enumerate() {
+        let Some(baseline) = measured.plan.baseline_of(index) else { continue };
+        let of_primary = cell.relative.iter().find(|relative| relative.metric == primary);
+        if let Some(comparison) = of_primary.and_then(|relative| relative.comparison.as_ref())
+            && let Some(lag1) = comparison.lag1_autocorrelation_of_blocks
+            && comparison.blocks >= BLOCKS_TO_CORRELATE
+            && lag1 > 2.0 / (comparison.blocks as f64).sqrt()
+        {
+            findings.push((Some(index), LawFinding::warning(Fact::BlocksAlike(lag1))));
+        }
+        // Where CPU time is not known there is nothing to compare.
+        let all = (0..cells.len()).flat_map(|cell| measured.trials(cell));
+        if measured.is_closed() && all.into_iter().any(|trial| trial.cpu.process_ns > 0) {
+            let rate = |cell| mean_iops(measured, cell);
+            let found = uneven_load(primary, rate(index), rate(baseline));
+            findings.extend(found.map(|finding| (Some(index), finding)));
+        }
+    }
+    findings
+}
+
+/// NaN where nothing was measured.
+fn mean_iops(measured: &Measured<'_>, cell: usize) -> f64 {
+    let own = measured.trials(cell);
+    own.iter().map(|trial| trial.sample.iops()).sum::<f64>() / own.len() as f64
+}
+
 /// What the design itself puts in doubt.
-fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
+fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
     let mut findings = Vec::new();
     let plan = measured.plan;
     let reads = plan.workloads.iter().any(|workload| match &workload.kind {
@@ -148,7 +206,7 @@ fn of_design(measured: &Measured<'_>) -> Vec<LawFinding> {
         findings.push(LawFinding::note(Fact::IntervalsAsObservations));
     }
     let blocks = measured.complete_blocks();
-    if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) {
+    if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) && !is_ended {
         findings.push(LawFinding::warning(Fact::FewBlocks(blocks)));
     }
     findings

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use stormeter_study::{Blocks, Cell, Metric, StudyPlan, Unit, WorkloadKind};
+use stormeter_study::{Blocks, Cell, Metric, StudyPlan, StudyWorkload, Unit, WorkloadKind};
 use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
-use crate::analysis::mean_resolution;
 use crate::finding::LawFinding;
-use crate::metrics::value_of;
+use crate::metrics::{mean_resolution, value_of};
 use crate::stopping::{Looks, MIN_BLOCKS};
 use crate::touched::Touched;
 
@@ -49,6 +48,18 @@ impl<'a> Measured<'a> {
         Self { plan, cells, by_cell, invalid, is_predicted: false }
     }
 
+    /// Whether it is a measured comparison: what is invalid ended it, and it has one verdict for each candidate.
+    pub(super) fn is_comparison(&self) -> bool {
+        !self.is_predicted && self.plan.is_comparison()
+    }
+
+    /// The metrics that trials are compared in, in the order of tables. The busy share of the host is its CPU time
+    /// per I/O times the rate: in a comparison it would take a place in the family of metrics and add nothing.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
+        let is_comparison = self.is_comparison();
+        Metric::ALL.into_iter().filter(move |&metric| !(is_comparison && metric == Metric::HostCpu))
+    }
+
     /// On the scale of logarithms, the least difference that is one: any in what was measured.
     pub(super) fn least_difference(&self) -> f64 {
         if self.is_predicted { LEAST_PREDICTED.ln_1p() } else { 0.0 }
@@ -68,12 +79,14 @@ impl<'a> Measured<'a> {
 
     /// A metric of a cell in each block that has it.
     ///
-    /// What the target spends may be known of some trials and not of others; those that are left
-    /// would be a choice, so then it counts as unknown. So does the time of recovery where some trials
+    /// What the target spends may be known of some trials and not of others (its process was restarted); those
+    /// that are left would be a choice, so then it counts as unknown. Where it carries the verdict, a block
+    /// without it counts no more than one with a failed trial. Unknown is also the time of recovery where some trials
     /// ended before.
     pub(super) fn values(&self, cell: usize, metric: Metric) -> BTreeMap<u32, f64> {
         let own = self.trials(cell);
         let half_known = metric == Metric::TargetCpuPerIo
+            && metric != self.plan.design.metric
             && own.iter().any(|trial| trial.cpu.target_ns.is_none());
         if half_known || (metric == Metric::Recovery && self.unrecovered(cell).is_some()) {
             return BTreeMap::new();
@@ -123,20 +136,35 @@ impl<'a> Measured<'a> {
     /// How blocks were added, as far as a test of this metric must know; without the resolution, which
     /// depends on the cells.
     ///
-    /// IOPS, throughput and mean latency of a closed loop are functions of one another, so a run
+    /// IOPS, throughput and mean latency of a closed loop are functions of one another (Little), so a run
     /// that ended by the width of one ended by that of all; the width of another metric stopped
     /// nothing.
     pub(super) fn looks(&self, metric: Metric) -> Looks {
         let design = &self.plan.design;
         let bound = [Metric::Iops, Metric::Throughput, Metric::LatencyMean];
-        let decided =
-            metric == design.metric || (bound.contains(&metric) && bound.contains(&design.metric));
+        let is_bound =
+            self.is_closed() && bound.contains(&metric) && bound.contains(&design.metric);
+        let decided = metric == design.metric || is_bound;
         let (precision, min_blocks) = match design.blocks {
             Blocks::Auto { min, .. } if decided => (design.precision, min as usize),
             Blocks::Auto { .. } | Blocks::Fixed(_) => (0.0, 0),
         };
         let min_blocks = min_blocks.max(MIN_BLOCKS);
         Looks { precision, min_blocks, level: design.level, resolution: 0.0 }
+    }
+
+    /// [`Measured::looks`] at ratios to the baseline, which share the error among the candidates of a load.
+    pub(super) fn looks_at_ratios(&self, metric: Metric) -> Looks {
+        Looks { level: self.plan.level_of_ratios(), ..self.looks(metric) }
+    }
+
+    /// Whether no load is driven at a rate.
+    pub(super) fn is_closed(&self) -> bool {
+        let has_rate = |workload: &StudyWorkload| match &workload.kind {
+            WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_some(),
+            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+        };
+        self.plan.design.equal_load.is_none() && !self.plan.workloads.iter().any(has_rate)
     }
 
     /// By how much the logarithm of a cell's value may be off, because it was read in steps.

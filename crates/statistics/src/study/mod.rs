@@ -30,11 +30,11 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{CeilingKind, MeasuredCeiling, StudySurroundings, analyse_study};
+pub use analysis::{CeilingKind, MeasuredCeiling, Surroundings, analyse};
 pub use answer::{answer, answer_text};
 pub use conclusion::{
-    Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial, Dependence,
-    PowerStatement, Relative, Reply, StudyAnalysis,
+    Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial,
+    Dependence, PowerStatement, Relative, Reply,
 };
-pub use decision::decide_study;
+pub use decision::decide;
 pub use measured::LEAST_PREDICTED;

@@ -18,9 +18,10 @@ use machine::{Lru, Machine, Store};
 use stormeter_driver::drive;
 use stormeter_simulator::VirtualTime;
 use stormeter_statistics::stopping::Decision;
-use stormeter_statistics::{Surroundings, TrialView, Verdict, analyse, decide};
+use stormeter_statistics::{CellTrial, Surroundings, Verdict, analyse, decide};
 use stormeter_study::{
-    ComparisonPlan, Metric, Timing, block_order, fill_order, profile, trial_seed, trial_start,
+    ComparisonPlan, Metric, StudyPlan, Timing, block_order, fill_order, profile, trial_seed,
+    trial_start,
 };
 use stormeter_trial::{CpuUsage, Limits, Sample, Start, Trial, Workload};
 
@@ -116,6 +117,7 @@ fn is_alarm(seed: u64, case: Case) -> bool {
 /// The trials of a whole comparison of two equal stores, and its verdict.
 fn compare(seed: u64, case: Case) -> (Vec<(u32, usize, Sample)>, Verdict) {
     let plan = plan(seed, case);
+    let study = StudyPlan::from(&plan);
     let time = VirtualTime::new();
     let mut machine = Machine::new(seed);
     match case {
@@ -134,20 +136,19 @@ fn compare(seed: u64, case: Case) -> (Vec<(u32, usize, Sample)>, Verdict) {
     let cpu = CpuUsage::default();
     let mut samples: Vec<(u32, usize, Sample)> = Vec::new();
     for block in 0.. {
-        let views: Vec<TrialView<'_>> = samples
+        let views: Vec<CellTrial<'_>> = samples
             .iter()
             .filter(|(block, ..)| *block >= first)
-            .map(|(block, datastore, sample)| TrialView {
+            .map(|(block, datastore, sample)| CellTrial {
                 block: *block - first,
-                datastore: *datastore,
+                cell: *datastore,
                 sample,
                 cpu: &cpu,
             })
             .collect();
-        if !matches!(decide(&plan, &views).unwrap(), Decision::Continue { .. }) {
-            let analysis = analyse(&plan, &views, &Surroundings::default());
-            let (_, comparison) = &analysis.pairs[0].comparisons[0];
-            let verdict = comparison.verdict;
+        if !matches!(decide(&study, &views), Decision::Continue { .. }) {
+            let analysis = analyse(&study, &views, &Surroundings::default());
+            let verdict = analysis.cells[1].relative[0].comparison.as_ref().unwrap().verdict;
             return (samples, verdict);
         }
         for datastore in block_order(plan.seed, block, STORES) {
@@ -248,25 +249,25 @@ fn who_is_listed_first_changes_nothing_but_the_sign() {
         let (samples, _) = compare(seed, case);
         let concluded = |exchange: usize| {
             let cpu = CpuUsage::default();
-            let plan = plan(seed, case);
-            let views: Vec<TrialView<'_>> = samples
+            let plan = StudyPlan::from(&plan(seed, case));
+            let views: Vec<CellTrial<'_>> = samples
                 .iter()
-                .map(|(block, datastore, sample)| TrialView {
+                .map(|(block, datastore, sample)| CellTrial {
                     block: *block,
-                    datastore: *datastore ^ exchange,
+                    cell: *datastore ^ exchange,
                     sample,
                     cpu: &cpu,
                 })
                 .collect();
             let decisions: Vec<bool> = (2..=views.len() / 2)
                 .map(|blocks| {
-                    let decision = decide(&plan, &views[..2 * blocks]).unwrap();
+                    let decision = decide(&plan, &views[..2 * blocks]);
                     matches!(decision, Decision::Continue { .. })
                 })
                 .collect();
             let analysis = analyse(&plan, &views, &Surroundings::default());
-            let all = analysis.pairs[0].comparisons.iter();
-            let all = all.map(|(_, it)| (it.ratio, it.interval, it.verdict)).collect::<Vec<_>>();
+            let all = analysis.cells[1].relative.iter().filter_map(|it| it.comparison.as_ref());
+            let all = all.map(|it| (it.ratio, it.interval, it.verdict)).collect::<Vec<_>>();
             (decisions, all)
         };
         let ((decisions, there), (decisions_back, back)) = (concluded(0), concluded(1));

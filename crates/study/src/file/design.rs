@@ -44,7 +44,7 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagno
         design.precision = share(&section, "precision", diagnostics).unwrap_or(design.precision);
         design.margin = share(&section, "margin", diagnostics).unwrap_or(design.margin);
         design.level = level(&section, diagnostics).unwrap_or(design.level);
-        let metrics = Metric::OF_STUDIES.map(|metric| (metric.name(), metric));
+        let metrics = Metric::ALL.map(|metric| (metric.name(), metric));
         if let Some(metric) = section.choice("metric", &metrics, diagnostics) {
             design.metric = metric;
             metric_given = true;

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_found_by_each_of_its_names() {
-        for metric in Metric::OF_STUDIES {
+        for metric in Metric::ALL {
             for name in [name_of(metric), metric.name()] {
                 let words = tokens(name).unwrap();
                 assert_eq!(metric_at(&words, 0), Some((metric, words.len())), "{name}");

@@ -149,8 +149,7 @@ impl<'a> Parser<'a> {
             self.advance(words);
             return Ok(metric);
         }
-        let names: Vec<&str> =
-            Metric::OF_STUDIES.into_iter().map(super::metric_name::name_of).collect();
+        let names: Vec<&str> = Metric::ALL.into_iter().map(super::metric_name::name_of).collect();
         self.expected.push(format!("a metric ({})", names.join(", ")));
         self.candidates.extend(all_names().map(str::to_string));
         Err(self.unexpected())

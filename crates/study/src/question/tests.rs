@@ -277,7 +277,7 @@ impl Dice {
     }
 
     fn metric(&mut self) -> Metric {
-        Metric::OF_STUDIES[self.below(Metric::OF_STUDIES.len())]
+        Metric::ALL[self.below(Metric::ALL.len())]
     }
 
     fn percent(&mut self) -> f64 {

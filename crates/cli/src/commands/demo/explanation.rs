@@ -1,11 +1,13 @@
 //! Where the difference comes from, in words: what the table's figures mean for these datastores.
 
-use stormeter_report::{Datastore, Report};
+use stormeter_report::Report;
+use stormeter_report::compact::{Compact, Datastore};
 use stormeter_study::Metric;
 
 /// Some lines for each datastore but the first.
 pub(super) fn explanation(report: &Report) -> String {
-    let Some((local, others)) = report.datastores.split_first() else { return String::new() };
+    let Some(comparison) = Compact::of(report) else { return String::new() };
+    let Some((local, others)) = comparison.datastores.split_first() else { return String::new() };
     let lines: Vec<String> = others.iter().filter_map(|other| compared(local, other)).collect();
     if lines.is_empty() {
         return String::new();

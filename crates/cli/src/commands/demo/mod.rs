@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::FinishReason;
-use stormeter_runner::{Request, run_comparison};
-use stormeter_study::{ComparisonPlan, Metric, Timing, profile};
+use stormeter_runner::Request;
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 
 use explanation::explanation;
 use servers::tgt;
@@ -21,6 +21,7 @@ use crate::embedded::{make_own, nfs};
 use crate::exit::{Exit, Failure};
 use crate::live::Display;
 use crate::output::{check_outputs, is_stdout, layout, print, report_of, show, write_page};
+use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
 /// Results and page are named so.
@@ -51,22 +52,21 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
         print(&introduction(&datastores, tgt.as_ref().err()))?;
     }
     let request = Request {
-        plan: plan(datastores, options.seed.unwrap_or_else(drawn_seed))?,
-        output: results.clone(),
-        resume: false,
-        destroy_data: vec![],
-        secrets: vec![],
         // The servers end with the demo, so only another demo repeats it.
         command_line: ["stormeter", "demo"].map(String::from).to_vec(),
         version: env!("CARGO_PKG_VERSION").into(),
+        ..Request::new(
+            StudyPlan::from(&plan(datastores.clone(), options.seed.unwrap_or_else(drawn_seed))?),
+            results.clone(),
+        )
     };
-    let cancel = cancel_on_signals_of(&request.plan.datastores);
-    let mut progress = Display::of_comparison(&request.plan, options.quiet);
-    let outcome = run_comparison(&request, &RealClock::new(), &cancel, &mut progress);
+    let cancel = cancel_on_signals_of(&datastores);
+    let mut progress = Display::of(&request.plan, options.quiet);
+    let outcome = stormeter_runner::run(&request, &RealClock::new(), &cancel, &mut progress);
     drop(progress);
     drop((nfs, tgt));
     directories.remove();
-    let report = report_of(outcome?);
+    let report = report_of(outcome?, option);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     if is_interrupted && report.status.trials + report.status.failed_trials == 0 {
         remove(&results)?;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::RealClock;
 use stormeter_peers::{Chap, Tgt, TgtOptions};
-use stormeter_runner::{Silent, run_comparison};
+use stormeter_runner::{Silent, run};
 
 use crate::fixture::{Load, compare, request};
 
@@ -21,7 +21,7 @@ pub(super) fn refused(datastores: Vec<String>, destroy_data: &[PathBuf]) -> Stri
     request.plan.verify = false;
     request.destroy_data = destroy_data.to_vec();
     let cancel = AtomicBool::new(false);
-    let error = run_comparison(&request, &RealClock::new(), &cancel, &mut Silent).unwrap_err();
+    let error = run(&request, &RealClock::new(), &cancel, &mut Silent).unwrap_err();
     assert_eq!(results.path().read_dir().unwrap().count(), 0, "a results file was begun");
     error.to_string()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::stopping::Decision;
-use crate::study::decide_study;
+use crate::study::decide;
 
 fn auto(min: u32, max: u32) -> StudyPlan {
     let mut plan = plan(&["a", "b", "c"], &["w", "x"], &[1]);
@@ -11,7 +11,7 @@ fn auto(min: u32, max: u32) -> StudyPlan {
 }
 
 fn decided(plan: &StudyPlan, trials: &Trials) -> Decision {
-    decide_study(plan, &trials.views())
+    decide(plan, &trials.views())
 }
 
 #[test]

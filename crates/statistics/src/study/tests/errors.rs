@@ -4,7 +4,7 @@
 use super::*;
 use crate::stopping::Decision;
 use crate::study::conclusion::Reply;
-use crate::study::decide_study;
+use crate::study::decide;
 
 const SEEDS: u64 = 1000;
 /// 5 % of the seeds and three SDs of the binomial: 50 + 3 √(1000 × 0.05 × 0.95).
@@ -148,7 +148,7 @@ fn stopping_by_width_keeps_the_error() {
         let views = all.views();
         // Blocks come in order, two cells each.
         let stop = (5..=60).find(|blocks| {
-            !matches!(decide_study(&plan, &views[..2 * blocks]), Decision::Continue { .. })
+            !matches!(decide(&plan, &views[..2 * blocks]), Decision::Continue { .. })
         });
         let seen = &views[..2 * stop.unwrap()];
         for (count, text) in counts.iter_mut().zip(wrong) {

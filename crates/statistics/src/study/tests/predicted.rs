@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::study::conclusion::Reply;
-use crate::study::{StudySurroundings, analyse_study};
+use crate::study::{Surroundings, analyse};
 use crate::verdict::Verdict;
 
 const QUESTIONS: [&str; 8] = [
@@ -25,8 +25,8 @@ fn asked(by: f64, is_predicted: bool) -> (Vec<Reply>, Vec<String>, Verdict) {
     };
     let shift = by.ln_1p();
     let trials = noisy(&plan, 6, 1e-6, 5, |cell| shift * (cell % 2 + cell / 2) as f64);
-    let around = StudySurroundings { is_predicted, ..StudySurroundings::default() };
-    let analysis = analyse_study(&plan, &trials.views(), &around);
+    let around = Surroundings { is_predicted, ..Surroundings::default() };
+    let analysis = analyse(&plan, &trials.views(), &around);
     let relative = &analysis.cells[1].relative;
     let verdict = relative.iter().find_map(|own| Some(own.comparison.as_ref()?.verdict)).unwrap();
     let (replies, sentences) =
@@ -73,8 +73,8 @@ fn a_model_that_repeats_itself_is_put_to_no_test() {
     let shift = 0.2f64.ln_1p();
     let answers = |noise: f64, is_predicted| {
         let trials = noisy(&plan, 3, noise, 5, |cell| shift * (cell % 2) as f64);
-        let around = StudySurroundings { is_predicted, ..StudySurroundings::default() };
-        analyse_study(&plan, &trials.views(), &around).answers
+        let around = Surroundings { is_predicted, ..Surroundings::default() };
+        analyse(&plan, &trials.views(), &around).answers
     };
     for answer in answers(1e-6, true) {
         assert_eq!((answer.reply, answer.p_value), (Reply::Yes, None), "{answer:?}");
@@ -110,8 +110,8 @@ fn of_values_that_are_all_alike_a_model_is_not_accused_of_copying() {
     };
     let trials = Trials::of(&plan, 3, |_, cell| 1000.0 + 100.0 * cell as f64);
     let sentence = |is_predicted| {
-        let around = StudySurroundings { is_predicted, ..StudySurroundings::default() };
-        analyse_study(&plan, &trials.views(), &around).answers.remove(0).sentence
+        let around = Surroundings { is_predicted, ..Surroundings::default() };
+        analyse(&plan, &trials.views(), &around).answers.remove(0).sentence
     };
     assert!(sentence(false).contains("not copied"), "{}", sentence(false));
     let predicted = sentence(true);

@@ -7,7 +7,7 @@ use stormeter_trial::{Disturbance, Fault, FaultOutcome};
 use super::*;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};
 use crate::study::conclusion::Reply;
-use crate::study::{StudySurroundings, analyse_study};
+use crate::study::{Surroundings, analyse};
 
 const BLOCKS: u32 = 6;
 
@@ -42,8 +42,8 @@ fn disturbed(still: impl Fn(u32) -> usize) -> (StudyPlan, Trials) {
     (plan, trials)
 }
 
-fn analysed(plan: &StudyPlan, trials: &Trials) -> crate::study::StudyAnalysis {
-    analyse_study(plan, &trials.views(), &StudySurroundings::default())
+fn analysed(plan: &StudyPlan, trials: &Trials) -> crate::study::Analysis {
+    analyse(plan, &trials.views(), &Surroundings::default())
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::*;
 use crate::broken::FailedTrials;
 use crate::finding::{Fact, LawFinding, Severity};
 use crate::study::conclusion::Reply;
-use crate::study::{CeilingKind, MeasuredCeiling, StudyAnalysis, StudySurroundings, analyse_study};
+use crate::study::{Analysis, CeilingKind, MeasuredCeiling, Surroundings, analyse};
 use crate::verdict::Verdict;
 
 fn study() -> StudyPlan {
@@ -15,8 +15,8 @@ fn study() -> StudyPlan {
     plan
 }
 
-fn analysed(plan: &StudyPlan, trials: &Trials, around: &StudySurroundings) -> StudyAnalysis {
-    analyse_study(plan, &trials.views(), around)
+fn analysed(plan: &StudyPlan, trials: &Trials, around: &Surroundings) -> Analysis {
+    analyse(plan, &trials.views(), around)
 }
 
 fn faster(plan: &StudyPlan) -> Trials {
@@ -26,7 +26,7 @@ fn faster(plan: &StudyPlan) -> Trials {
 #[test]
 fn cells_are_described_and_set_against_the_baseline() {
     let plan = study();
-    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
     assert_eq!((analysis.complete_blocks, analysis.cells.len()), (6, 4));
     let [base, candidate, ..] = analysis.cells.as_slice() else { panic!("four cells") };
     assert!(base.relative.is_empty());
@@ -50,7 +50,7 @@ fn cells_are_described_and_set_against_the_baseline() {
 #[test]
 fn answers_stand_at_their_level_and_tell_the_adjusted_p() {
     let plan = study();
-    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
     let [first, second] = analysis.answers.as_slice() else { panic!("two answers") };
     assert_eq!((first.must, first.reply), (true, Reply::Yes));
     assert_eq!((second.must, second.reply), (false, Reply::Yes));
@@ -72,7 +72,7 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
     let plan = study();
     let mut trials = faster(&plan);
     trials.at(3, 1).0.reads.errors = 2;
-    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let analysis = analysed(&plan, &trials, &Surroundings::default());
     let (cell, finding) = &analysis.findings[0];
     assert_eq!((*cell, finding.severity), (Some(1), Severity::Invalid));
     assert!(matches!(finding.fact, Fact::IoErrors { count: 2, .. }), "{finding:?}");
@@ -96,7 +96,7 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     let found = |iops| {
         let ceiling =
             MeasuredCeiling { kind: CeilingKind::NamedWay, datastore: Some(1), workload: 0, iops };
-        let around = StudySurroundings { ceilings: vec![ceiling], ..StudySurroundings::default() };
+        let around = Surroundings { ceilings: vec![ceiling], ..Surroundings::default() };
         let analysis = analysed(&plan, &faster(&plan), &around);
         assert!(analysis.answers.iter().all(|answer| answer.reply == Reply::Yes));
         let of = |(cell, it): &(Option<usize>, LawFinding)| (*cell, it.fact.law(), it.severity);
@@ -118,7 +118,7 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
         workload: 0,
         iops: most,
     };
-    let around = StudySurroundings { ceilings: vec![of(0), of(1)], ..StudySurroundings::default() };
+    let around = Surroundings { ceilings: vec![of(0), of(1)], ..Surroundings::default() };
     let analysis = analysed(&plan, &trials, &around);
     let facts: Vec<&Fact> = analysis.findings.iter().map(|(_, it)| &it.fact).collect();
     assert!(facts.len() == 2 && facts[0] == facts[1], "{facts:?}");
@@ -131,7 +131,7 @@ fn where_the_way_is_known_the_generator_s_ceiling_is_not_asked() {
     let found = |kind| {
         let of = |kind, datastore, iops| MeasuredCeiling { kind, datastore, workload: 0, iops };
         let ceilings = vec![of(CeilingKind::Generator, None, 9000.0), of(kind, Some(1), 1e9)];
-        let around = StudySurroundings { ceilings, ..StudySurroundings::default() };
+        let around = Surroundings { ceilings, ..Surroundings::default() };
         let analysis = analysed(&plan, &faster(&plan), &around);
         analysis.findings.iter().map(|(cell, it)| (*cell, it.fact.law())).collect::<Vec<_>>()
     };
@@ -144,7 +144,7 @@ fn failing_cells_and_low_ceilings_are_found() {
     let plan = study();
     let first = TrialFailure::Datastore { said: "an I/O error".into() };
     let failed = FailedTrials { count: 2, first, by_storage: true };
-    let around = StudySurroundings {
+    let around = Surroundings {
         is_predicted: false,
         failed: vec![None, None, None, Some(failed.clone())],
         ceilings: vec![MeasuredCeiling {
@@ -153,7 +153,7 @@ fn failing_cells_and_low_ceilings_are_found() {
             workload: 0,
             iops: 9000.0,
         }],
-        ..StudySurroundings::default()
+        ..Surroundings::default()
     };
     let analysis = analysed(&plan, &faster(&plan), &around);
     let laws: Vec<_> =
@@ -169,7 +169,7 @@ fn the_design_is_judged_too() {
     plan.prepare = Prepare::Zero;
     plan.design.order = Order::AsWritten;
     let trials = noisy(&plan, 3, 0.005, 9, |_| 0.0);
-    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let analysis = analysed(&plan, &trials, &Surroundings::default());
     let found: Vec<_> = analysis.findings.into_iter().map(|(cell, it)| (cell, it.fact)).collect();
     let expected = [Fact::ReadsOfZeros, Fact::FixedOrder, Fact::FewBlocks(3)];
     assert_eq!(found, expected.map(|fact| (None, fact)));
@@ -179,7 +179,7 @@ fn the_design_is_judged_too() {
 fn a_question_from_elsewhere_is_not_answered_and_spoils_nothing() {
     let mut plan = study();
     plan.questions = vec!["b is nicer than a".into()];
-    let analysis = analysed(&plan, &faster(&plan), &StudySurroundings::default());
+    let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
     assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
     assert!(analysis.answers[0].sentence.contains("nicer"), "{:?}", analysis.answers[0]);
 }
@@ -218,7 +218,7 @@ fn intervals_as_the_unit_come_with_what_they_are_worth() {
     // What intervals do not have is told from trials, of which there is one.
     let p99 = trials.ask(&plan, "b is faster than a in p99 latency");
     assert_eq!(p99.reply, Reply::NotAnswered);
-    let analysis = analysed(&plan, &trials, &StudySurroundings::default());
+    let analysis = analysed(&plan, &trials, &Surroundings::default());
     let dependence = analysis.cells[0].dependence.unwrap();
     assert_eq!((dependence.n, analysis.cells[0].observations.len()), (400, 400));
     assert!(dependence.effective_n < 150.0 && dependence.lag1 > 0.5, "{dependence:?}");
@@ -249,19 +249,18 @@ fn bursts_and_memories_on_the_way_are_found_in_their_cells() {
         let (sample, _) = trials.at(block, cell);
         *sample = super::sample(f64::from(iops));
     }
-    let of = |around: &StudySurroundings, trials: &Trials, is_one: fn(&Fact) -> bool| {
+    let of = |around: &Surroundings, trials: &Trials, is_one: fn(&Fact) -> bool| {
         let analysis = analysed(&plan, trials, around);
         let own = analysis.findings.iter().filter(|(_, finding)| is_one(&finding.fact));
         own.map(|(cell, finding)| (*cell, finding.severity)).collect::<Vec<_>>()
     };
-    let around = StudySurroundings::default();
+    let around = Surroundings::default();
     assert_eq!(of(&around, &trials, is_of_course), [(Some(3), Severity::Warning)]);
-    let predicted = StudySurroundings { is_predicted: true, ..StudySurroundings::default() };
+    let predicted = Surroundings { is_predicted: true, ..Surroundings::default() };
     assert_eq!(of(&predicted, &trials, is_of_course), []);
     let memory =
         Memory { place: MemoryPlace::ServerHere, name: "::1".into(), bytes: Some(24 << 30) };
-    let around =
-        StudySurroundings { memories: vec![vec![], vec![memory]], ..StudySurroundings::default() };
+    let around = Surroundings { memories: vec![vec![], vec![memory]], ..Surroundings::default() };
     assert_eq!(of(&around, &trials, is_of_cache), [], "of what trials touched nothing is known");
     for (block, cell) in (0..8).flat_map(|block| (0..4).map(move |cell| (block, cell))) {
         trials.at(block, cell).0.touched_bytes = Some(1 << 20);

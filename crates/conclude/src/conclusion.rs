@@ -1,0 +1,163 @@
+//! A results file read and concluded from.
+
+use stormeter_results::{
+    Elasticity, Event, EventKind, Finished, Header, HostShare, Phase, ResultsError, ResultsFile,
+    TrialOutcome, TrialRecord,
+};
+use stormeter_statistics::{
+    Analysis, CeilingKind, CellTrial, Fact, FailedTrials, LawFinding, MeasuredCeiling,
+    Surroundings, analyse,
+};
+use stormeter_study::StudyPlan;
+
+use crate::attempts::Attempts;
+
+/// A results file read and concluded from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conclusion {
+    /// What was planned, and where it ran.
+    pub header: Header,
+    /// Every trial.
+    pub trials: Vec<TrialRecord>,
+    /// What happened on the way.
+    pub events: Vec<Event>,
+    /// Why the run ended; `None` while it runs or after it was killed.
+    pub finished: Option<Finished>,
+    /// The ceilings of the generator and of ways to datastores, as far as they were measured.
+    pub ceilings: Vec<MeasuredCeiling>,
+    /// What each host did in the trials that several hosts carried out, by the trials' numbers.
+    pub host_shares: Vec<(u64, HostShare)>,
+    /// What more of each component would bring, of a prediction.
+    pub elasticities: Vec<Elasticity>,
+    /// The conclusions.
+    pub analysis: Analysis,
+}
+
+/// Reads a results file and concludes; the same at the end of the run and a year later.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
+    let header = file.header()?;
+    let trials = file.trials()?;
+    let is_null: Vec<bool> = header.datastores.iter().map(|store| store.kind == "null").collect();
+    let attempts = Attempts::of(&header.plan, is_null.clone(), &trials);
+    let surroundings = Surroundings {
+        is_predicted: header.prediction.is_some(),
+        memories: header.datastores.iter().map(|store| store.memories.clone()).collect(),
+        ..surroundings(&header.plan, is_null, &trials, &attempts)
+    };
+    let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
+    let events = file.events()?;
+    if let Some(finding) = resumed_after_verdict(&events) {
+        analysis.findings.push((None, finding));
+        analysis.findings.sort_by_key(|(_, finding)| finding.severity);
+    }
+    Ok(Conclusion {
+        analysis,
+        ceilings: surroundings.ceilings,
+        host_shares: file.host_shares()?,
+        elasticities: file.elasticities()?,
+        events,
+        finished: file.finished()?,
+        header,
+        trials,
+    })
+}
+
+/// What is to be said of a run that was resumed after its verdict could be read.
+fn resumed_after_verdict(events: &[Event]) -> Option<LawFinding> {
+    let resumed = events.iter().filter(|event| event.kind == EventKind::ResumedAfterVerdict);
+    let times = resumed.count();
+    (times > 0).then(|| LawFinding::warning(Fact::ResumedAfterVerdict(times)))
+}
+
+/// The measured trials of the blocks that count.
+pub fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTrial<'a>> {
+    trials
+        .iter()
+        .filter(|trial| trial.phase == Phase::Main && attempts.counts(trial))
+        .filter_map(|trial| match &trial.outcome {
+            TrialOutcome::Measured { sample, cpu, .. } => {
+                Some(CellTrial { block: trial.block, cell: trial.cell?, sample, cpu })
+            }
+            TrialOutcome::Failed { .. } => None,
+        })
+        .collect()
+}
+
+/// What is known in addition to the measured trials, except for memories; `is_null` says of each datastore of the plan
+/// whether it answers from nothing.
+pub fn surroundings(
+    plan: &StudyPlan,
+    is_null: Vec<bool>,
+    trials: &[TrialRecord],
+    attempts: &Attempts,
+) -> Surroundings {
+    let cells = plan.cells();
+    let mut failed: Vec<Option<FailedTrials>> = vec![None; cells.len()];
+    let mut verified = vec![None; cells.len()];
+    let mut ceilings = Vec::new();
+    for trial in trials {
+        let Some(cell) = trial.cell.filter(|&cell| cell < cells.len()) else { continue };
+        if trial.phase == Phase::Ceiling {
+            if let TrialOutcome::Measured { sample, .. } = &trial.outcome {
+                let (workload, iops) = (cells[cell].workload, sample.iops());
+                let kind = kind_of(plan, trial.datastore);
+                for datastore in bounded_by(plan, trial.datastore) {
+                    let ceiling = MeasuredCeiling { kind, datastore, workload, iops };
+                    add_ceiling(&mut ceilings, ceiling);
+                }
+            }
+            continue;
+        }
+        if let TrialOutcome::Failed { failure, .. } = &trial.outcome
+            && attempts.counts(trial)
+        {
+            FailedTrials::add(&mut failed[cell], failure);
+        }
+        if let Some(found) = trial.sample().and_then(|sample| sample.verified.as_ref()) {
+            match &mut verified[cell] {
+                None => verified[cell] = Some(found.clone()),
+                Some(all) => stormeter_trial::Verified::merge(all, found),
+            }
+        }
+    }
+    let again = attempts.measured_again(trials);
+    let is_predicted = false;
+    let memories = Vec::new();
+    Surroundings { ceilings, is_null, failed, verified, again, memories, is_predicted }
+}
+
+fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {
+    match datastore.map(|datastore| plan.datastores.get(datastore)) {
+        None => CeilingKind::Generator,
+        Some(Some(named)) if named.ceiling.is_some() => CeilingKind::NamedWay,
+        Some(_) => CeilingKind::NullServer,
+    }
+}
+
+/// The datastores that a ceiling measured for one of them is of: all that name the same. `None` stands for
+/// the generator's.
+fn bounded_by(plan: &StudyPlan, datastore: Option<usize>) -> Vec<Option<usize>> {
+    let Some(datastore) = datastore else { return vec![None] };
+    let ceiling_of =
+        |datastore: usize| plan.datastores.get(datastore).and_then(|it| it.ceiling.as_ref());
+    if ceiling_of(datastore).is_none() {
+        // Through a server that answers from nothing: kept for each datastore by itself.
+        return vec![Some(datastore)];
+    }
+    let same = (0..plan.datastores.len()).filter(|&it| ceiling_of(it) == ceiling_of(datastore));
+    same.map(Some).collect()
+}
+
+/// The best of several of one thing counts, and none that saw no I/O.
+fn add_ceiling(ceilings: &mut Vec<MeasuredCeiling>, one: MeasuredCeiling) {
+    let is_same =
+        |it: &&mut MeasuredCeiling| (it.datastore, it.workload) == (one.datastore, one.workload);
+    match ceilings.iter_mut().find(is_same) {
+        Some(known) => known.iops = known.iops.max(one.iops),
+        None if one.iops > 0.0 => ceilings.push(one),
+        None => {}
+    }
+}

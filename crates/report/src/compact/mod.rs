@@ -1,0 +1,22 @@
+//! The compact layout: the report of a comparison, which has one verdict for each candidate. The sentence comes first,
+//! then what is wrong with it, then the numbers, for all datastores side by side.
+//!
+//! [`Compact`] is a view of a [`crate::Report`]; text and page only lay it out.
+
+pub(crate) mod method;
+pub(crate) mod model;
+mod of_report;
+mod page;
+mod pair;
+pub(crate) mod sentence;
+pub(crate) mod tables;
+mod terminal;
+
+pub use model::{
+    Bucket, Ceiling, Compact, CpuPerIo, Datastore, LatencyDistribution, MetricComparison,
+    MetricValue, PercentilePoint, TrialSeries, WayCeiling, curve_fractions,
+};
+pub(crate) use of_report::cpu_per_io;
+pub use page::html;
+pub use sentence::{headline, sentence};
+pub use terminal::terminal;

@@ -1,0 +1,113 @@
+//! A comparison as text for a terminal: the sentence first, then what is wrong with it, then the
+//! numbers. It fits any width from 40 columns on.
+
+use stormeter_statistics::Verdict;
+
+use super::model::Compact;
+use super::pair;
+use super::sentence::headline;
+use crate::printable::printable;
+use crate::quantity::{level_percent, percent};
+use crate::text::{Paint, Style, TerminalOptions, findings, pad_right, push_line, wrap};
+use crate::touched;
+use crate::wording;
+
+/// The report as text, ending in a line break.
+pub fn terminal(report: &Compact, options: TerminalOptions) -> String {
+    let width = options.width.clamp(40, 120);
+    let paint = Paint(options.color);
+    let mut text = String::new();
+    let verdicts: Vec<Verdict> = report.primaries().map(|c| c.comparison.verdict).collect();
+    for (index, sentence) in headline(report).iter().enumerate() {
+        let style = verdicts.get(index).copied().map_or(Style::Bold, Style::of);
+        for line in wrap(&printable(sentence), width, "", "") {
+            push_line(&mut text, &paint.with(style, &line));
+        }
+    }
+    push_line(&mut text, "");
+    findings(&report.findings, width, paint, &mut text);
+    for line in wrap(&wording::status(&report.status), width, "", "") {
+        push_line(&mut text, &line);
+    }
+    let load = format!("Workload {}; {}.", wording::named_workload(report), wording::load(report));
+    for line in wrap(&printable(&load), width, "", "") {
+        push_line(&mut text, &line);
+    }
+    for words in [touched::line(report), wording::verified(report)].into_iter().flatten() {
+        for line in wrap(&printable(&words), width, "", "  ") {
+            push_line(&mut text, &line);
+        }
+    }
+    push_line(&mut text, "");
+    legend(report, width, paint, &mut text);
+    for candidate in 0..report.datastores.len() {
+        if candidate != report.header.plan.baseline {
+            push_line(&mut text, "");
+            pair::table(report, candidate, (width, paint), &mut text);
+        }
+    }
+    push_line(&mut text, "");
+    let caption = caption(report);
+    for line in wrap(&caption, width, "", "") {
+        push_line(&mut text, &paint.with(Style::Dim, &line));
+    }
+    let times = report.is_open_loop().then(|| wording::OPEN_LOOP_TIMES.to_string());
+    for sentence in times.into_iter().chain(wording::ceilings(report)) {
+        for line in wrap(&printable(&sentence), width, "", "") {
+            push_line(&mut text, &paint.with(Style::Dim, &line));
+        }
+    }
+    if options.repeat {
+        push_line(&mut text, "");
+        push_line(&mut text, &format!("Repeat it: {}", printable(&report.repeat_command)));
+    }
+    text
+}
+
+fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
+    let longest = report.datastores.iter().map(|d| d.label.chars().count()).max().unwrap_or(0);
+    let beside = longest + 4;
+    for (index, datastore) in report.datastores.iter().enumerate() {
+        let role = if index == report.header.plan.baseline { "baseline = 100; " } else { "" };
+        let mut words = format!("{role}{}", wording::datastore(&datastore.description));
+        if datastore.description.url != datastore.label {
+            words = format!("{}; {words}", datastore.description.url);
+        }
+        // Beside long names on a narrow terminal too little room is left, for a URL on any.
+        let widest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        if beside > width / 2 || beside + widest > width {
+            let hang = " ".repeat(4);
+            let label = format!("  {}", printable(&datastore.label));
+            push_line(text, &paint.with(Style::Bold, &label));
+            for line in wrap(&printable(&words), width, &hang, &hang) {
+                push_line(text, &line);
+            }
+            continue;
+        }
+        let hang = " ".repeat(beside);
+        let label = pad_right(&printable(&datastore.label), longest);
+        let lines = wrap(&printable(&words), width, &format!("  {label}  "), &hang);
+        for (number, line) in lines.iter().enumerate() {
+            // The label is padded before it is painted: escapes have no width.
+            let line = match (number, line.split_at_checked(2 + label.len())) {
+                (0, Some((head, tail))) => format!("{}{tail}", paint.with(Style::Bold, head)),
+                _ => line.clone(),
+            };
+            push_line(text, &line);
+        }
+    }
+}
+
+fn caption(report: &Compact) -> String {
+    let plan = &report.header.plan;
+    let adjusted = if report.metrics().len() > 1 { " (other metrics: Holm-adjusted)" } else { "" };
+    format!(
+        "* decides the verdict. Relative values are ratios within blocks, baseline = 100, with their \
+         {} % interval{adjusted}: ± where it is symmetric, otherwise its ends. Equivalence margin \
+         {} %, requested precision {} %, seed {}.",
+        level_percent(plan.design.level),
+        percent(plan.design.margin),
+        percent(plan.design.precision),
+        plan.seed
+    )
+}

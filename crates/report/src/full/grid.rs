@@ -1,0 +1,213 @@
+//! The cells of a study as rows of loads and columns of datastores: the order of every table and
+//! chart.
+
+use stormeter_statistics::{
+    CellSummary, FailedTrials, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
+};
+use stormeter_study::{Cell, Metric};
+
+use crate::label::{datastore_labels, elide};
+use crate::model::Report;
+
+/// So many characters of a name fit into a column's head or beside a chart.
+const LONGEST_NAME: usize = 26;
+
+/// A study's cells laid out, made once for a presentation.
+pub(crate) struct Grid<'a> {
+    pub(crate) report: &'a Report,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) loads: Vec<Load>,
+}
+
+/// What the datastores of a row have in common.
+pub(crate) struct Load {
+    pub(crate) workload: usize,
+    pub(crate) vms: u32,
+    pub(crate) outstanding: Option<u32>,
+    /// `16 VMs × 4`.
+    pub(crate) label: String,
+    /// The cell of each datastore.
+    pub(crate) cells: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    pub(crate) fn of(report: &'a Report) -> Self {
+        let plan = report.plan();
+        let cells = plan.cells();
+        let mut loads: Vec<Load> = Vec::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let fits = |load: &Load| load.cells.first().is_some_and(|&c| cells[c].same_load(cell));
+            match loads.last_mut().filter(|load| fits(load)) {
+                Some(load) => load.cells.push(index),
+                None => loads.push(Load {
+                    workload: cell.workload,
+                    vms: cell.vms,
+                    outstanding: cell.outstanding,
+                    label: plan.load_label(cell),
+                    cells: vec![index],
+                }),
+            }
+        }
+        Self { report, cells, loads }
+    }
+
+    pub(crate) fn baseline(&self) -> usize {
+        self.report.plan().baseline
+    }
+
+    pub(crate) fn datastores(&self) -> usize {
+        self.report.plan().datastores.len()
+    }
+
+    /// The datastores, the baseline first: how columns, bars and legends are ordered.
+    pub(crate) fn columns(&self) -> Vec<usize> {
+        let others = (0..self.datastores()).filter(|&d| d != self.baseline());
+        std::iter::once(self.baseline()).chain(others).collect()
+    }
+
+    /// The place of a datastore's colour and line pattern: the baseline is always the grey one.
+    pub(crate) fn hue(&self, datastore: usize) -> usize {
+        self.columns().iter().position(|&d| d == datastore).unwrap_or(datastore)
+    }
+
+    /// What a datastore is called in tables and charts.
+    pub(crate) fn datastore(&self, datastore: usize) -> String {
+        let named = self.report.plan().datastores.get(datastore);
+        named.map_or_else(|| format!("#{datastore}"), |named| elide(&named.name, LONGEST_NAME))
+    }
+
+    pub(crate) fn workload(&self, workload: usize) -> String {
+        let named = self.report.plan().workloads.get(workload);
+        named.map_or_else(|| format!("#{workload}"), |named| elide(&named.name, LONGEST_NAME))
+    }
+
+    /// The loads of a workload, in order.
+    pub(crate) fn loads_of(&self, workload: usize) -> Vec<&Load> {
+        self.loads.iter().filter(|load| load.workload == workload).collect()
+    }
+
+    /// `nas, vm-4k, 16 VMs × 4`.
+    pub(crate) fn name(&self, cell: usize) -> String {
+        cell_name(self.report, &self.cells, cell)
+    }
+
+    pub(crate) fn summary(&self, cell: usize) -> Option<&'a CellSummary> {
+        self.report.analysis.cells.get(cell)
+    }
+
+    pub(crate) fn value(&self, cell: usize, metric: Metric) -> Option<&'a MetricSummary> {
+        self.summary(cell)?.values.iter().find(|value| value.metric == metric)
+    }
+
+    pub(crate) fn relative(&self, cell: usize, metric: Metric) -> Option<&'a Relative> {
+        self.summary(cell)?.relative.iter().find(|relative| relative.metric == metric)
+    }
+
+    /// Whether the cell is the baseline's.
+    pub(crate) fn is_baseline(&self, cell: usize) -> bool {
+        self.cells.get(cell).is_some_and(|cell| cell.datastore == self.baseline())
+    }
+
+    /// The metrics that some cell has, in the order of tables, the primary one first.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        let primary = self.report.plan().design.metric;
+        std::iter::once(primary)
+            .chain(Metric::ALL.into_iter().filter(|&metric| metric != primary))
+            .filter(|&metric| self.has(metric))
+            .collect()
+    }
+
+    /// The metrics of the matrix: the primary one, then what it costs in CPU, then the latency, as
+    /// far as there is one.
+    pub(crate) fn headline_metrics(&self) -> Vec<Metric> {
+        let cpu = [Metric::HostCpuPerIo, Metric::CpuPerIo, Metric::HostCpu];
+        let cpu = cpu.into_iter().find(|&metric| self.has(metric));
+        let mut metrics = vec![self.report.plan().design.metric];
+        for metric in cpu.into_iter().chain([Metric::LatencyMean]) {
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+        }
+        metrics.retain(|&metric| self.has(metric));
+        metrics
+    }
+
+    /// The metrics that the page draws: those of the matrix, and the tail of the latency, which is
+    /// what guests complain of.
+    pub(crate) fn page_metrics(&self) -> Vec<Metric> {
+        let mut metrics = self.headline_metrics();
+        if !metrics.contains(&Metric::LatencyP99) && self.has(Metric::LatencyP99) {
+            metrics.push(Metric::LatencyP99);
+        }
+        metrics
+    }
+
+    /// Whether some workload is driven at several loads.
+    pub(crate) fn has_many_loads(&self) -> bool {
+        self.loads.windows(2).any(|two| two[0].workload == two[1].workload)
+    }
+
+    /// Whether the figures are a model's.
+    pub(crate) fn is_predicted(&self) -> bool {
+        super::words::is_predicted(self.report)
+    }
+
+    /// Whether a relative spread or half width is worth a word: that of a model which repeats itself
+    /// says nothing of how far the model is off.
+    pub(crate) fn is_told(&self, relative: f64) -> bool {
+        !self.is_predicted() || relative >= LEAST_PREDICTED
+    }
+
+    /// The interval of a ratio, where it is worth a word.
+    pub(crate) fn interval(&self, relative: &Relative) -> Option<Interval> {
+        let comparison = relative.comparison.as_ref()?;
+        self.is_told(comparison.half_width).then_some(comparison.interval)
+    }
+
+    /// The interval of a value, where it is worth a word.
+    pub(crate) fn interval_of(&self, value: &MetricSummary) -> Option<Interval> {
+        let interval = value.interval?;
+        self.is_told(interval.relative_half_width(value.value)).then_some(interval)
+    }
+
+    fn has(&self, metric: Metric) -> bool {
+        (0..self.cells.len()).any(|cell| self.value(cell, metric).is_some())
+    }
+
+    /// Cells with a failed trial: which, how many trials, why the first.
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (usize, &'a FailedTrials)> {
+        let cells = self.report.analysis.cells.iter().enumerate();
+        cells.filter_map(|(cell, summary)| Some((cell, summary.failed.as_ref()?)))
+    }
+}
+
+/// What a cell is called in a sentence; of a comparison, where each datastore has one, its datastore.
+pub(crate) fn cell_name(report: &Report, cells: &[Cell], cell: usize) -> String {
+    let plan = report.plan();
+    if report.is_comparison() {
+        return datastore_labels(plan).get(cell).cloned().unwrap_or_default();
+    }
+    let Some(place) = cells.get(cell) else { return format!("cell {}", cell + 1) };
+    let datastore = plan.datastores.get(place.datastore).map_or("?", |d| d.name.as_str());
+    let workload = plan.workloads.get(place.workload).map_or("?", |w| w.name.as_str());
+    let (datastore, workload) = (elide(datastore, LONGEST_NAME), elide(workload, LONGEST_NAME));
+    format!("{datastore}, {workload}, {}", plan.load_label(place))
+}
+
+/// A relative value as it is shown: 76.6 when the baseline is 100.
+pub(crate) fn hundred(ratio: f64) -> String {
+    let digits = if ratio >= 10.0 { 0 } else { 1 };
+    if ratio.is_finite() { format!("{:.digits$}", ratio * 100.0) } else { "–".into() }
+}
+
+/// A sign for a verdict, so that none hangs on its colour.
+pub(crate) fn sign(verdict: Option<Verdict>) -> char {
+    match verdict {
+        Some(Verdict::Faster) => '+',
+        Some(Verdict::Slower) => '-',
+        Some(Verdict::Equivalent) => '=',
+        Some(Verdict::Inconclusive) => '?',
+        Some(Verdict::Invalid) => '!',
+        None => ' ',
+    }
+}

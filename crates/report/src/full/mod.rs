@@ -1,0 +1,22 @@
+//! The full layout: many cells, questions with answers, and what the host did meanwhile.
+//!
+//! There is no single verdict, so the questions come first; there are too many cells for a table each, so a matrix
+//! relative to the baseline stands for them and the details are folded away.
+
+mod draw;
+pub(crate) mod grid;
+pub(crate) mod hosts;
+pub(crate) mod page;
+mod remarks;
+pub(crate) mod steps;
+pub(crate) mod terminal;
+pub(crate) mod why;
+pub(crate) mod words;
+
+pub(crate) use grid::{cell_name, hundred};
+pub(crate) use hosts::hosts;
+pub(crate) use steps::disturbed;
+
+pub use hosts::{StudyHostCell, StudyHostRow};
+pub use steps::{Disturbed, StepMark};
+pub use why::shortened as shortened_words;

@@ -1,0 +1,259 @@
+//! The answers: all of them in one table, then question by question what each rests on.
+
+use stormeter_statistics::{Answer, Reply};
+
+use crate::full::draw::forest::{class_of, forest};
+use crate::full::grid::Grid;
+use crate::full::remarks::{self, Shared};
+use crate::full::words::{self, Scale};
+use crate::label::elide;
+use crate::markup::Markup;
+use crate::page::{tables, typographic};
+use crate::phrases;
+use crate::quantity::{level_percent, percent};
+
+/// Of so many questions the details are open.
+const MOST_OPEN: usize = 2;
+
+/// The questions, for the table of contents.
+pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
+    let answers = grid.report.analysis.answers.iter().enumerate();
+    answers
+        .map(|(index, answer)| {
+            let question = elide_end(&answer.question, 46);
+            let words = format!("{} {question}", symbol(answer.reply));
+            (anchor(index), words)
+        })
+        .collect()
+}
+
+fn anchor(index: usize) -> String {
+    format!("question-{}", index + 1)
+}
+
+fn elide_end(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.into();
+    }
+    text.chars().take(longest - 1).chain(['…']).collect()
+}
+
+/// A sign beside the word, so that a reply does not hang on its colour.
+fn symbol(reply: Reply) -> &'static str {
+    match reply {
+        Reply::Yes => "✓",
+        Reply::No => "✕",
+        Reply::Inconclusive => "?",
+        Reply::NotAnswered => "–",
+    }
+}
+
+pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
+    let answers = &grid.report.analysis.answers;
+    // A model without luck finds any difference.
+    let power = grid.report.analysis.power.filter(|power| grid.is_told(power.log_ratio_sd));
+    if answers.is_empty() && power.is_none() {
+        return None;
+    }
+    let mut page = Markup::default();
+    overview(&mut page, grid);
+    let shared = remarks::shared(answers);
+    for (index, answer) in answers.iter().enumerate() {
+        let is_open = answers.len() <= MOST_OPEN;
+        self::answer(&mut page, answer, index, &shared, is_open);
+    }
+    for one in &shared {
+        page.tag("p").at("class", "remark shared").open();
+        page.leaf("strong", &format!("To {}: ", one.of(answers.len())));
+        page.text(&typographic(one.remark));
+        page.close();
+    }
+    if let Some(power) = &power {
+        let words = words::power(grid.report.plan(), power);
+        page.tag("p").at("class", "caption power").open();
+        page.leaf("strong", "What this study could have found. ");
+        page.text(&typographic(&words));
+        page.close();
+    }
+    Some(page)
+}
+
+/// Every question in a line.
+fn overview(page: &mut Markup, grid: &Grid<'_>) {
+    let answers = &grid.report.analysis.answers;
+    if answers.is_empty() {
+        return;
+    }
+    let plan = grid.report.plan();
+    let alpha = 1.0 - plan.design.level;
+    let has = |of: fn(&Answer) -> bool| answers.iter().any(of);
+    let has_interval = has(|answer| answer.estimate.as_ref().is_some_and(|e| e.interval.is_some()));
+    let has_p = has(|answer| answer.p_value.is_some());
+    let has_all = has(|answer| answer.p_value_adjusted.is_some());
+    let mut head = vec!["question", "answer", "estimate"];
+    head.extend(has_interval.then_some("interval"));
+    head.extend(has_p.then_some("p"));
+    head.extend(has_all.then_some("p of all"));
+    tables::table(page, "overview stacked");
+    page.tag("thead").open();
+    page.tag("tr").open();
+    for name in &head {
+        page.tag("th").at("scope", "col").text(name);
+    }
+    page.close();
+    page.close();
+    page.tag("tbody").open();
+    // Said below the table only where it happened.
+    let mut is_by_itself = false;
+    for (index, answer) in answers.iter().enumerate() {
+        let scale = Scale::of(answer);
+        let estimate = answer.estimate.as_ref();
+        let p = |p: Option<f64>| p.map(words::bare_p).unwrap_or_default();
+        let alone =
+            answer.reply == Reply::Yes && answer.p_value_adjusted.is_some_and(|p| p > alpha);
+        is_by_itself |= alone;
+        page.tag("tr").at("class", class_of(answer.reply)).open();
+        page.tag("th").at("scope", "row").open();
+        page.tag("a").at("href", format!("#{}", anchor(index))).text(&answer.question);
+        if answer.must && answer.reply == Reply::No {
+            page.text(" ");
+            page.tag("strong").at("class", "must").text("must hold");
+        }
+        page.close();
+        let cell = |page: &mut Markup, label: &str, words: &str| {
+            page.tag("td").at("data-label", label).text(words);
+        };
+        page.tag("td").at("data-label", "answer").open();
+        let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
+        page.tag("span").at("class", "pill").text(&word);
+        page.text(if alone { "†" } else { "" });
+        page.close();
+        let value = estimate.map(|estimate| typographic(&scale.show(estimate.value)));
+        cell(page, "estimate", &value.unwrap_or_default());
+        if has_interval {
+            let range = estimate.and_then(|estimate| {
+                let interval = estimate.interval?;
+                let level = level_percent(estimate.level);
+                Some(format!("{} ({level} %)", scale.range(estimate.value, &interval)))
+            });
+            cell(page, "interval", &typographic(&range.unwrap_or_default()));
+        }
+        if has_p {
+            cell(page, "p", &p(answer.p_value));
+        }
+        if has_all {
+            cell(page, "p of all", &p(answer.p_value_adjusted));
+        }
+        page.close();
+    }
+    tables::close_table(page);
+    if has_interval || has_p {
+        let caption = caption(plan.design.level, has_all, is_by_itself);
+        page.tag("p").at("class", "caption").text(&typographic(&caption));
+    }
+}
+
+/// What the columns are, said once for all questions.
+fn caption(level: f64, has_all: bool, is_by_itself: bool) -> String {
+    let (level_words, alpha) = (level_percent(level), percent(1.0 - level));
+    let mut text = format!(
+        "Each question is answered at {level_words} %, by itself. An interval at {} % belongs to a question \
+         with a direction or a margin: it leaves {alpha} % beyond each of its ends.",
+        level_percent(2.0 * level - 1.0)
+    );
+    if has_all {
+        text +=
+            " \"p of all\" is the p-value when all questions are one family (Holm's correction).";
+    }
+    if is_by_itself {
+        text += &format!(
+            " † The answer stands as that to a question asked beforehand; among so many questions a yes \
+             of this strength may also be chance (p of all above {:.2}).",
+            1.0 - level
+        );
+    }
+    text
+}
+
+fn answer(page: &mut Markup, answer: &Answer, index: usize, shared: &[Shared<'_>], is_open: bool) {
+    let class = format!("answer {}", class_of(answer.reply));
+    let tag = page.tag("details").at("class", class);
+    if is_open {
+        tag.at("open", "").open()
+    } else {
+        tag.open()
+    }
+    page.tag("summary").at("class", "question").open();
+    let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
+    page.tag("span").at("class", "pill").text(&word);
+    page.text(" ");
+    page.text(&answer.question);
+    page.close();
+    // A link to what is inside opens the details; one to the details themselves would not.
+    page.tag("div").at("class", "inside").at("id", anchor(index)).open();
+    page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer)));
+    if answer.must && answer.reply == Reply::No {
+        page.tag("p").at("class", "must").text("This must hold, and it does not.");
+    }
+    if let Some(chart) = forest(answer, &format!("forest-{}", index + 1)) {
+        page.tag("figure").open();
+        page.append(chart);
+        page.close();
+    }
+    basis(page, answer);
+    for remark in remarks::own(answer, shared) {
+        page.tag("p").at("class", "remark").text(&typographic(remark));
+    }
+    if let Some(table) = &answer.table {
+        let head = ["term", "sum of squares", "df", "mean square", "F", "p", "partial η²"];
+        let rows = table.rows.iter().map(|row| {
+            let or_dash = |value: Option<String>| value.unwrap_or_default();
+            vec![
+                row.term.clone(),
+                typographic(&words::number(row.sum_of_squares)),
+                words::number(row.df),
+                typographic(&words::number(row.mean_square)),
+                or_dash(row.f.map(|f| typographic(&words::number(f)))),
+                or_dash(row.p.map(words::bare_p)),
+                or_dash(row.partial_eta_squared.map(|eta| format!("{eta:.3}"))),
+            ]
+        });
+        tables::plain(page, &head.map(String::from), rows.collect());
+    }
+    parts(page, answer);
+    page.close();
+    page.close();
+}
+
+/// Estimate, p and test in one line.
+fn basis(page: &mut Markup, answer: &Answer) {
+    let mut words = Vec::new();
+    words.extend(answer.estimate.as_ref().map(|estimate| words::estimate(answer, estimate)));
+    // What belongs together is not torn apart at the end of a line.
+    words.extend(answer.p_value.map(|p| words::p_value(p).replace(' ', "\u{202f}")));
+    if words::has_test(answer) {
+        words.push(answer.test.clone());
+    }
+    if !words.is_empty() {
+        page.tag("p").at("class", "basis").text(&typographic(&words.join(" · ")));
+    }
+}
+
+fn parts(page: &mut Markup, answer: &Answer) {
+    if answer.parts.is_empty() {
+        return;
+    }
+    let scale = Scale::of(answer);
+    page.leaf("h4", "Load by load");
+    let head = ["load", "estimate", "interval", "reply"].map(String::from);
+    let rows = answer.parts.iter().map(|part| {
+        let range = part.interval.map(|interval| typographic(&scale.range(part.value, &interval)));
+        vec![
+            elide(&part.load, 60),
+            typographic(&scale.show(part.value)),
+            range.unwrap_or_default(),
+            format!("{} {}", symbol(part.reply), words::reply(part.reply)),
+        ]
+    });
+    tables::plain(page, &head, rows.collect());
+}

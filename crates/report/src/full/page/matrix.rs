@@ -1,0 +1,243 @@
+//! All cells relative to the baseline: one picture a metric, and a shaded table with the numbers.
+
+use stormeter_statistics::{Relative, Verdict};
+use stormeter_study::Metric;
+
+use super::{figure, legend};
+use crate::change::{self, OF_STUDY};
+use crate::compact::sentence::{verdict_sign, verdict_word, verdict_word_for};
+use crate::full::draw::dots::{Dot, Dots, Row, dots};
+use crate::full::grid::{Grid, Load};
+use crate::full::words;
+use crate::markup::Markup;
+use crate::page::{tables, typographic};
+use crate::quantity::{level_percent, quantity};
+use crate::svg::{color_class, ends_of};
+
+/// From this ratio on, or down from its reciprocal, the axis is logarithmic.
+const LINEAR_UP_TO: f64 = 4.0;
+/// So many times beyond the farthest mark an interval may reach before it is cut off.
+const REACH: f64 = 1.6;
+
+/// The metrics, for the table of contents.
+pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
+    let metrics = grid.page_metrics().into_iter();
+    metrics.map(|metric| (anchor(metric), metric.title().to_string())).collect()
+}
+
+fn anchor(metric: Metric) -> String {
+    format!("matrix-{}", metric.name())
+}
+
+pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
+    let metrics = grid.page_metrics();
+    if metrics.is_empty() {
+        return None;
+    }
+    let mut page = Markup::default();
+    for metric in metrics {
+        page.tag("h3").at("id", anchor(metric)).open();
+        page.text(metric.title());
+        page.text(" ");
+        page.leaf("small", words::better(metric));
+        page.close();
+        if let Some(chart) = dots(&picture(grid, metric)) {
+            legend(&mut page, grid);
+            figure(&mut page, chart, "");
+        }
+        table(&mut page, grid, metric);
+    }
+    let plan = grid.report.plan();
+    let level = level_percent(plan.design.level);
+    let intervals = match grid.is_predicted() {
+        true => String::new(),
+        false => format!(
+            " Intervals of {} are at {level} %; the other metrics of a cell are one family (Holm's \
+             correction) with wider ones. An arrow says that an interval reaches beyond the axis.",
+            plan.design.metric.title()
+        ),
+    };
+    page.tag("p").at("class", "caption").text(&typographic(&format!(
+        "Changes from {} at the same load, taken within the blocks; below them the absolute values.{intervals} \
+         Hollow marks are not settled. Colours and shades say how far better (▲) or worse (▼) a cell is; a cell of \
+         the table leads to its details.",
+        words::baseline(plan),
+    )));
+    Some(page)
+}
+
+/// The changes of all cells: a row a load.
+fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
+    let candidates: Vec<usize> =
+        grid.columns().into_iter().filter(|&datastore| datastore != grid.baseline()).collect();
+    let cells = || grid.loads.iter().flat_map(|load| &load.cells);
+    let relatives = || cells().filter_map(|&cell| grid.relative(cell, metric));
+    let intervals = relatives()
+        .filter_map(|relative| grid.interval(relative))
+        .map(|interval| (interval.low, interval.high));
+    let (low, high) = ends_of(relatives().map(|relative| relative.ratio), intervals, REACH);
+    let is_log = high > LINEAR_UP_TO || low < 1.0 / LINEAR_UP_TO;
+    let reserve = if is_log { 0.0 } else { (high - low).max(0.02) * 0.04 };
+    let rows = grid.loads.iter().enumerate().map(|(index, load)| {
+        let dots = candidates.iter().filter_map(|&datastore| {
+            Some(dot(grid, *load.cells.get(datastore)?, datastore, metric, load))
+        });
+        let (heading, label) = label(grid, index);
+        Row { heading, label, dots: dots.collect() }
+    });
+    Dots {
+        id: format!("changes-{}", metric.name()),
+        title: format!("{} against {}", metric.title(), grid.datastore(grid.baseline())),
+        rows: rows.collect(),
+        axis: ((low - reserve).max(1e-9), high + reserve, is_log),
+        reference: Some(1.0),
+        tick: Box::new(move |ratio| change::tick(ratio, is_log)),
+    }
+}
+
+/// What names a load: the workload stands above its loads where it has several.
+fn label(grid: &Grid<'_>, index: usize) -> (Option<String>, String) {
+    let load = &grid.loads[index];
+    let workload = grid.workload(load.workload);
+    if grid.report.plan().workloads.len() == 1 {
+        return (None, load.label.clone());
+    }
+    if !grid.has_many_loads() {
+        return (None, workload);
+    }
+    let before = index.checked_sub(1).and_then(|before| grid.loads.get(before));
+    let is_first = before.is_none_or(|before| before.workload != load.workload);
+    (is_first.then_some(workload), load.label.clone())
+}
+
+fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Load) -> Dot {
+    let place = grid.hue(datastore);
+    let name =
+        format!("{}, {}, {}", grid.datastore(datastore), grid.workload(load.workload), load.label);
+    let Some(relative) = grid.relative(cell, metric) else {
+        let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
+        let words = if is_failed { "✕ failed" } else { "–" };
+        let told = format!("{name}: {words}");
+        let words = words.to_string();
+        return Dot { place, told, words, tone: "", value: None, ends: None, is_settled: false };
+    };
+    let verdict = verdict_of(relative);
+    let interval = grid.interval(relative);
+    let range = interval.map(|interval| {
+        let level = level_percent(interval.level);
+        format!(" ({level} % CI {})", OF_STUDY.range(relative.ratio, &interval))
+    });
+    let absolute = grid.value(cell, metric).map(|value| quantity(metric, value.value).typeset());
+    let told = format!(
+        "{name}: {} {}{}",
+        metric.title(),
+        OF_STUDY.show(relative.ratio),
+        range.unwrap_or_default()
+    );
+    Dot {
+        place,
+        told: told + &absolute.map(|absolute| format!(", {absolute}")).unwrap_or_default(),
+        words: format!(
+            "{} {}",
+            OF_STUDY.show(relative.ratio),
+            verdict.map(verdict_sign).unwrap_or_default()
+        ),
+        tone: verdict.map(verdict_word).unwrap_or_default(),
+        value: Some(relative.ratio),
+        ends: interval.map(|interval| (interval.low, interval.high)),
+        is_settled: !matches!(verdict, Some(Verdict::Inconclusive | Verdict::Invalid)),
+    }
+}
+
+fn verdict_of(relative: &Relative) -> Option<Verdict> {
+    Some(relative.comparison.as_ref()?.verdict)
+}
+
+fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
+    tables::table(page, "heat");
+    page.tag("thead").open();
+    page.tag("tr").open();
+    page.tag("th").at("scope", "col").text(metric.title());
+    for (place, datastore) in grid.columns().into_iter().enumerate() {
+        page.tag("th").at("scope", "col").open();
+        page.tag("span").at("class", format!("swatch {}", color_class(place))).text("");
+        page.text(&grid.datastore(datastore));
+        page.close();
+    }
+    page.close();
+    page.close();
+    page.tag("tbody").open();
+    for (index, load) in grid.loads.iter().enumerate() {
+        let (heading, label) = label(grid, index);
+        if let Some(heading) = heading {
+            page.tag("tr").at("class", "group").open();
+            let columns = grid.datastores() + 1;
+            page.tag("th").at("colspan", columns).at("scope", "rowgroup").text(&heading);
+            page.close();
+        }
+        row(page, grid, load, &label, metric);
+    }
+    tables::close_table(page);
+}
+
+fn row(page: &mut Markup, grid: &Grid<'_>, load: &Load, label: &str, metric: Metric) {
+    page.tag("tr").open();
+    page.tag("th").at("scope", "row").text(label);
+    for datastore in grid.columns() {
+        match load.cells.get(datastore) {
+            Some(&cell) => self::cell(page, grid, cell, metric),
+            None => page.leaf("td", ""),
+        }
+    }
+    page.close();
+}
+
+fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
+    let relative = grid.relative(cell, metric);
+    let verdict = relative.and_then(verdict_of);
+    let shade = relative.map(|relative| shade(relative.ratio, verdict)).unwrap_or_default();
+    page.tag("td").at("class", shade).open();
+    page.tag("a").at("href", format!("#cell-{cell}")).open();
+    match (grid.value(cell, metric), relative) {
+        (None, _) => {
+            let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
+            page.leaf("strong", if is_failed { "✕ failed" } else { "–" });
+        }
+        (Some(value), relative) => {
+            if let Some(relative) = relative {
+                page.leaf("strong", &OF_STUDY.show(relative.ratio));
+                if let Some(verdict) = verdict {
+                    let word = verdict_word_for(metric, verdict);
+                    let class = format!("sign {}", verdict_word(verdict));
+                    page.tag("abbr")
+                        .at("title", word)
+                        .at("class", class)
+                        .text(verdict_sign(verdict));
+                }
+                if let Some(interval) = grid.interval(relative) {
+                    let range = OF_STUDY.range(relative.ratio, &interval);
+                    page.tag("span").at("class", "range").text(&range);
+                }
+            }
+            page.tag("span").at("class", "absolute").text(&quantity(metric, value.value).typeset());
+        }
+    }
+    page.close();
+    page.close();
+}
+
+/// How strongly a cell is shaded: only what is shown to be better or worse is.
+fn shade(ratio: f64, verdict: Option<Verdict>) -> &'static str {
+    let distance = ratio.ln().abs();
+    // A tenth, a third, and more than that.
+    let strength = [0.1, 0.35].into_iter().filter(|step| distance > *step).count();
+    match (verdict, strength) {
+        (Some(Verdict::Faster), 0) => "up1",
+        (Some(Verdict::Faster), 1) => "up2",
+        (Some(Verdict::Faster), _) => "up3",
+        (Some(Verdict::Slower), 0) => "down1",
+        (Some(Verdict::Slower), 1) => "down2",
+        (Some(Verdict::Slower), _) => "down3",
+        _ => "",
+    }
+}

@@ -1,0 +1,166 @@
+//! A study as one page: no script, no font, no picture to fetch. A table of contents stands beside it on
+//! a wide screen; what is long is folded away in `details`, which need no script.
+//!
+//! The order is that of a reader's questions: what are the answers, may I trust them, what does the
+//! whole look like, where does it bend, how are the observations spread, what did the host do, what
+//! about this one cell, how was it done.
+
+mod answers;
+mod cells;
+mod findings;
+mod matrix;
+mod method;
+mod monitoring;
+mod shapes;
+mod spread;
+mod why;
+
+use super::grid::Grid;
+use super::why::predicted_for;
+use super::words;
+use crate::date;
+use crate::markup::Markup;
+use crate::model::Report;
+use crate::page::{POLICY, typographic};
+
+/// The page.
+pub(crate) fn html(report: &Report) -> String {
+    let grid = Grid::of(report);
+    let sections = sections(&grid);
+    let mut page = Markup::default();
+    page.tag("html").at("lang", "en").open();
+    page.tag("head").open();
+    page.tag("meta").at("charset", "utf-8").empty();
+    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", POLICY).empty();
+    page.tag("meta")
+        .at("name", "viewport")
+        .at("content", "width=device-width, initial-scale=1")
+        .empty();
+    page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
+    // A prediction among open tabs and bookmarks must not pass for a measurement.
+    let predicted = if grid.is_predicted() { "PREDICTED: " } else { "" };
+    page.leaf("title", &format!("{predicted}{}", report.plan().study));
+    page.style(include_str!("../../page/page.css"));
+    page.style(include_str!("study.css"));
+    page.close();
+    page.tag("body").at("class", "study").open();
+    contents(&mut page, &sections);
+    page.tag("main").open();
+    heading(&mut page, &grid);
+    for section in sections {
+        page.tag("section").at("id", section.id).open();
+        page.leaf("h2", section.title);
+        page.append(section.content);
+        page.close();
+    }
+    page.tag("footer").open();
+    page.tag("p").text(&format!(
+        "Made by stormeter {} from run {}.",
+        report.header.stormeter_version, report.header.run_id
+    ));
+    format!("<!DOCTYPE html>\n{}", page.finish())
+}
+
+/// A part of the page, with what the table of contents says of it.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// Places within it: anchor and words.
+    places: Vec<(String, String)>,
+    content: Markup,
+}
+
+/// The sections that have something to say.
+fn sections(grid: &Grid<'_>) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut add = |id, title, places, content: Option<Markup>| {
+        sections.extend(content.map(|content| Section { id, title, places, content }));
+    };
+    add("answers", "Answers", answers::places(grid), answers::answers(grid));
+    add("findings", "Findings", vec![], findings::findings(grid));
+    add("matrix", "Relative to the baseline", matrix::places(grid), matrix::matrix(grid));
+    add("why", "What limits each cell", vec![], why::why(grid));
+    add("interaction", "Interaction of load and workload", vec![], shapes::shapes(grid));
+    add("spread", "Descriptive statistics", vec![], spread::spread(grid));
+    add("monitoring", "Host activity", vec![], monitoring::whole_study(grid));
+    add("cells", "Cell by cell", vec![], cells::cells(grid));
+    let method = match grid.report.header.prediction {
+        Some(_) => "How it was predicted",
+        None => "How it was measured",
+    };
+    add("method", method, vec![], Some(method::method(grid)));
+    add("datastores", "Datastores", vec![], Some(method::datastores(grid)));
+    add("environment", "Environment", vec![], Some(method::environment(grid)));
+    add("repeat", "Repeat it", vec![], Some(method::repeat(grid)));
+    sections
+}
+
+fn contents(page: &mut Markup, sections: &[Section]) {
+    page.tag("nav").at("class", "contents").at("aria-label", "Contents").open();
+    page.tag("ul").open();
+    for section in sections {
+        page.tag("li").open();
+        page.tag("a").at("href", format!("#{}", section.id)).text(section.title);
+        if !section.places.is_empty() {
+            page.tag("ul").open();
+            for (anchor, words) in &section.places {
+                page.tag("li").open();
+                page.tag("a").at("href", format!("#{anchor}")).text(words);
+                page.close();
+            }
+            page.close();
+        }
+        page.close();
+    }
+    page.close();
+    page.close();
+}
+
+fn heading(page: &mut Markup, grid: &Grid<'_>) {
+    let report = grid.report;
+    page.tag("header").open();
+    page.tag("p").at("class", "kicker").open();
+    page.leaf("strong", "Stormeter");
+    page.text(" · study · ");
+    page.text(&date::utc(report.header.created_unix_ms));
+    page.close();
+    let told = predicted_for(grid);
+    if !told.is_empty() {
+        page.tag("div").at("class", "predicted").open();
+        page.leaf("strong", "PREDICTED");
+        for words in told {
+            page.leaf("p", &typographic(&words));
+        }
+        page.close();
+    }
+    page.leaf("h1", &report.plan().study);
+    page.tag("p").at("class", "tally").text(&typographic(&words::tally(report)));
+    page.tag("p").at("class", "status").text(&typographic(&words::status(report)));
+    page.close();
+    findings::at_top(page, grid);
+}
+
+/// Which colour and mark is which datastore; all that a legend says stands in this order in the charts.
+fn legend(page: &mut Markup, grid: &Grid<'_>) {
+    page.tag("ul").at("class", "legend").open();
+    for (place, datastore) in grid.columns().into_iter().enumerate() {
+        page.tag("li").open();
+        page.append(super::draw::key(place));
+        page.text(&grid.datastore(datastore));
+        if datastore == grid.baseline() {
+            page.text(" ");
+            page.tag("small").text("baseline");
+        }
+        page.close();
+    }
+    page.close();
+}
+
+fn figure(page: &mut Markup, chart: Markup, caption: &str) {
+    page.tag("figure").open();
+    page.append(chart);
+    if !caption.is_empty() {
+        page.leaf("figcaption", &typographic(caption));
+    }
+    page.close();
+}

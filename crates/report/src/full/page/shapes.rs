@@ -1,0 +1,156 @@
+//! Interaction plots: the metrics of the matrix against the load, and the primary one against the
+//! workload where a question was about that.
+
+use stormeter_study::Metric;
+use stormeter_study::question::Factor;
+
+use super::{figure, legend};
+use crate::full::draw::dots::{Dot, Dots, Row, dots};
+use crate::full::draw::lines::{Panel, Point, lines};
+use crate::full::draw::metric_tick;
+use crate::full::grid::{Grid, Load};
+use crate::markup::Markup;
+use crate::quantity::quantity;
+
+/// More panels than this are not looked at side by side.
+const MOST_PANELS: usize = 16;
+/// Values of workloads that differ by more than this factor are drawn on a logarithmic axis.
+const LINEAR_UP_TO: f64 = 20.0;
+
+pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
+    let mut page = Markup::default();
+    let mut is_empty = true;
+    for metric in grid.page_metrics() {
+        let title = format!("{} against load", metric.title());
+        let id = format!("load-{}", metric.name());
+        let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title) else {
+            continue;
+        };
+        page.leaf("h3", &title);
+        figure(&mut page, chart, "");
+        is_empty = false;
+    }
+    if asks_for_workload(grid) {
+        let metric = grid.report.plan().design.metric;
+        let title = format!("{} by workload and datastore", metric.title());
+        if let Some(chart) = by_workload(grid, metric, &title) {
+            page.leaf("h3", &title);
+            legend(&mut page, grid);
+            figure(&mut page, chart, "");
+            is_empty = false;
+        }
+    }
+    page.tag("p").at("class", "caption").text(
+        "Absolute values with their intervals. Parallel lines: the difference between datastores is the same \
+         at every load. Lines that diverge or cross: it depends on the load.",
+    );
+    (!is_empty).then_some(page)
+}
+
+/// Whether an analysis of variance looked at datastore and workload together.
+fn asks_for_workload(grid: &Grid<'_>) -> bool {
+    let mut tables = grid.report.analysis.answers.iter().filter_map(|answer| answer.table.as_ref());
+    tables.any(|table| {
+        [Factor::Datastore, Factor::Workload].iter().all(|factor| table.factors.contains(factor))
+    })
+}
+
+/// A panel a workload and number of outstanding I/Os, the VMs from left to right; where there is one
+/// number of VMs only, the outstanding I/Os.
+fn against_load(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
+    let plan = grid.report.plan();
+    let mut panels = Vec::new();
+    for workload in 0..plan.workloads.len() {
+        let loads = grid.loads_of(workload);
+        if plan.vms.len() < 2 {
+            let levels = loads.iter().map(|load| match load.outstanding {
+                Some(outstanding) => format!("{outstanding} outst."),
+                None => load.label.clone(),
+            });
+            panels.push(panel(grid, metric, grid.workload(workload), levels.collect(), &loads));
+            continue;
+        }
+        let mut outstanding: Vec<Option<u32>> = loads.iter().map(|load| load.outstanding).collect();
+        outstanding.dedup();
+        outstanding.sort_unstable();
+        outstanding.dedup();
+        for level in &outstanding {
+            let loads: Vec<&Load> =
+                loads.iter().copied().filter(|load| load.outstanding == *level).collect();
+            let title = match level {
+                Some(level) if outstanding.len() > 1 => {
+                    format!("{}, {level} outstanding", grid.workload(workload))
+                }
+                _ => grid.workload(workload),
+            };
+            let levels = loads
+                .iter()
+                .map(|load| format!("{} VM{}", load.vms, if load.vms == 1 { "" } else { "s" }));
+            panels.push(panel(grid, metric, title, levels.collect(), &loads));
+        }
+    }
+    panels.truncate(MOST_PANELS);
+    panels
+}
+
+/// A row a workload at a load. Workloads have no order, so nothing is joined by lines.
+fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
+    let values = || {
+        let cells = grid.loads.iter().flat_map(|load| &load.cells);
+        cells.filter_map(|&cell| grid.value(cell, metric)).map(|value| value.value)
+    };
+    let finite = || values().filter(|value| value.is_finite() && *value > 0.0);
+    let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(0.0, f64::max));
+    if most <= 0.0 {
+        return None;
+    }
+    let is_log = most / least > LINEAR_UP_TO;
+    let rows = grid.loads.iter().map(|load| {
+        let dots = grid.columns().into_iter().filter_map(|datastore| {
+            let value = grid.value(*load.cells.get(datastore)?, metric)?;
+            let words = quantity(metric, value.value).typeset();
+            let (name, workload) = (grid.datastore(datastore), grid.workload(load.workload));
+            Some(Dot {
+                place: grid.hue(datastore),
+                told: format!("{name}, {workload}, {}: {words}", load.label),
+                words,
+                tone: "",
+                value: Some(value.value),
+                ends: grid.interval_of(value).map(|interval| (interval.low, interval.high)),
+                is_settled: true,
+            })
+        });
+        let label = match grid.has_many_loads() {
+            true => format!("{}, {}", grid.workload(load.workload), load.label),
+            false => grid.workload(load.workload),
+        };
+        Row { heading: None, label, dots: dots.collect() }
+    });
+    dots(&Dots {
+        id: "by-workload".into(),
+        title: title.into(),
+        rows: rows.collect(),
+        axis: (if is_log { least } else { 0.0 }, most * 1.04, is_log),
+        reference: None,
+        tick: Box::new(move |value| metric_tick(metric, value)),
+    })
+}
+
+fn panel(
+    grid: &Grid<'_>,
+    metric: Metric,
+    title: String,
+    levels: Vec<String>,
+    loads: &[&Load],
+) -> Panel {
+    let point = |load: &&Load, datastore: usize| {
+        let value = grid.value(*load.cells.get(datastore)?, metric)?;
+        let ends = grid.interval_of(value).map(|interval| (interval.low, interval.high));
+        Some(Point { value: value.value, ends })
+    };
+    let series = grid.columns().into_iter().enumerate().map(|(place, datastore)| {
+        let values = loads.iter().map(|load| point(load, datastore)).collect();
+        (place, grid.datastore(datastore), values)
+    });
+    Panel { title, levels, series: series.collect() }
+}

@@ -1,0 +1,161 @@
+//! What was done to the storage during trials: marks on charts over time, and a table of how throughput came
+//! through each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json as object};
+use stormeter_trial::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
+
+use super::grid::Grid;
+use crate::model::TrialTrace;
+use crate::quantity::{Quantity, decimals, duration};
+
+/// A step as it was taken in a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepMark {
+    /// What was done.
+    pub what: String,
+    /// When it was begun, since the begin of the trial.
+    pub at_ns: u64,
+    /// When it was to be.
+    pub planned_ns: u64,
+    /// How long the doing took.
+    pub took_ns: u64,
+    /// Until throughput was back; `None` where it is not known what it was before.
+    pub recovery: Option<Recovery>,
+}
+
+/// How throughput came through the steps of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbed {
+    /// The steps, in the order of time.
+    pub steps: Vec<StepMark>,
+    /// Throughput before the first step, in I/Os a second.
+    pub before_iops: Option<f64>,
+    /// The least throughput of an interval after it, as a share of that before.
+    pub dip_share: Option<f64>,
+    /// The longest time without a completed I/O, to an interval.
+    pub outage_ns: Option<u64>,
+    /// The interval.
+    pub interval_ns: u64,
+    /// I/Os that failed.
+    pub failed_operations: u64,
+}
+
+/// What is shown of a trial's steps; `ramp_ns` is the trial's.
+pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
+    let recoveries = sample.recoveries();
+    let since_begin = |ns: i64| ramp_ns.saturating_add_signed(ns);
+    let mark = |(number, step): (usize, &stormeter_trial::Disturbance)| StepMark {
+        what: step.what.clone(),
+        at_ns: since_begin(step.begun_ns),
+        planned_ns: since_begin(step.planned_ns),
+        took_ns: step.took_ns,
+        recovery: recoveries.as_ref().and_then(|all| all.get(number)).copied(),
+    };
+    Disturbed {
+        steps: sample.disturbances.iter().enumerate().map(mark).collect(),
+        before_iops: sample.undisturbed_iops(),
+        dip_share: sample.dip_share(),
+        outage_ns: sample.outage_ns(),
+        interval_ns: sample.interval_ns,
+        failed_operations: sample.faulty_operations(),
+    }
+}
+
+/// What the figures of the table mean.
+pub(super) fn caption() -> String {
+    format!(
+        "Of the middle trial of each cell. Back: from the moment a step was done to the end of the first of \
+         {RECOVERED_INTERVALS} intervals in a row with at least {:.0} % of the throughput before the first \
+         step; times are known to an interval.",
+        RECOVERED_SHARE * 100.0
+    )
+}
+
+/// The head of the table.
+pub(super) const HEAD: [&str; 4] = ["step", "at", "took", "back after"];
+
+/// The rows of a trial: the step with its number, when, how long, until throughput was back. `write` says how
+/// figures are written.
+pub(super) fn rows(disturbed: &Disturbed, write: fn(&Quantity) -> String) -> Vec<[String; 4]> {
+    let duration = |ns: u64| write(&duration(ns as f64));
+    let row = |(number, step): (usize, &StepMark)| {
+        [
+            format!("{} {}", number + 1, step.what),
+            duration(step.at_ns),
+            duration(step.took_ns),
+            match step.recovery {
+                None => "not known".into(),
+                Some(Recovery::After(ns)) => duration(ns),
+                Some(Recovery::NotWithin(ns)) => format!("not within {}", duration(ns)),
+                Some(Recovery::Overtaken) => "the next step came before".into(),
+            },
+        ]
+    };
+    disturbed.steps.iter().enumerate().map(row).collect()
+}
+
+/// What is to be said of a trial beside its steps.
+pub(super) fn sentence(disturbed: &Disturbed) -> String {
+    let mut parts = Vec::new();
+    if let Some(dip) = disturbed.dip_share {
+        parts.push(format!("deepest dip: {} % of the throughput before", decimals(100.0 * dip)));
+    }
+    if let Some(outage_ns) = disturbed.outage_ns {
+        let (outage, interval) =
+            (duration(outage_ns as f64), duration(disturbed.interval_ns as f64));
+        parts.push(match outage_ns <= disturbed.interval_ns {
+            true => format!("no interval of {interval} without a completed I/O"),
+            false => format!("longest time without a completed I/O: {outage} ± {interval}"),
+        });
+    }
+    if disturbed.failed_operations > 0 {
+        parts.push(format!("{} I/Os failed", disturbed.failed_operations));
+    }
+    parts.join("; ")
+}
+
+/// The middle trials that had steps, in the order of the cells.
+pub(super) fn of_cells<'a>(grid: &Grid<'a>) -> Vec<(usize, &'a Disturbed)> {
+    let mut all: Vec<(usize, &Disturbed)> = grid
+        .report
+        .traces
+        .iter()
+        .filter(|trace: &&TrialTrace| trace.is_representative && !trace.disturbed.steps.is_empty())
+        .map(|trace| (trace.cell, &trace.disturbed))
+        .collect();
+    all.sort_by_key(|(cell, _)| *cell);
+    all
+}
+
+/// The table for machines.
+pub(crate) fn json(grid: &Grid<'_>) -> Value {
+    let recovery = |step: &StepMark| match step.recovery {
+        Some(Recovery::After(ns)) => (Some(ns), None),
+        Some(Recovery::NotWithin(ns)) => (None, Some(ns)),
+        Some(Recovery::Overtaken) | None => (None, None),
+    };
+    let step = |step: &StepMark| {
+        let (recovery_ns, not_recovered_ns) = recovery(step);
+        object!({
+            "what": step.what,
+            "planned_ns": step.planned_ns,
+            "at_ns": step.at_ns,
+            "took_ns": step.took_ns,
+            "recovery_ns": recovery_ns,
+            "not_recovered_ns": not_recovered_ns,
+        })
+    };
+    let cells = of_cells(grid).into_iter().map(|(cell, disturbed)| {
+        object!({
+            "cell": cell,
+            "steps": disturbed.steps.iter().map(step).collect::<Vec<_>>(),
+            "before_iops": disturbed.before_iops,
+            "dip_share": disturbed.dip_share,
+            "outage_ns": disturbed.outage_ns,
+            "interval_ns": disturbed.interval_ns,
+            "failed_operations": disturbed.failed_operations,
+        })
+    });
+    cells.collect()
+}
