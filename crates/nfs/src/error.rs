@@ -1,7 +1,7 @@
 //! Everything that can go wrong between this client and a server.
 
 use crate::record::RecordError;
-use crate::rpc::RpcError;
+use crate::rpc_error::RpcError;
 use crate::status::{MountStatus, NfsStatus};
 use crate::xdr::XdrError;
 

@@ -24,6 +24,7 @@ mod portmap;
 mod procedure;
 mod record;
 mod rpc;
+mod rpc_error;
 mod session;
 mod status;
 pub mod xdr;
@@ -42,6 +43,7 @@ pub use namespace::{Create, CreateMode, Created, MakeDirectory, Remove, RemoveDi
 pub use portmap::{GetPort, PORTMAP_PORT};
 pub use procedure::{Procedure, call_bytes, decode_reply};
 pub use record::{Assembler, LAST_FRAGMENT, RecordError};
-pub use rpc::{Auth, AuthError, AuthStatus, RpcError};
+pub use rpc::{Auth, AuthError};
+pub use rpc_error::{AuthStatus, RpcError};
 pub use session::{NfsSession, SessionOptions};
 pub use status::{MountStatus, NfsStatus};

@@ -6,17 +6,17 @@
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use crate::cell::{Cell, Layout, Observed};
 use crate::content::Content;
-use crate::error::RefusalReason;
 use crate::handshake::introduce;
 use crate::key::{Key, random_bytes};
 use crate::limits::Limits;
-use crate::link::{Link, Wait};
+use crate::link::Link;
 use crate::memory::Memory;
-use crate::request::{Direction, GO, REPLY_BYTES, Reply, Request, Sink};
+use crate::outgoing::Outgoing;
+use crate::refusal::RefusalReason;
+use crate::request::{Direction, Request, Sink};
 use crate::streams::{Streams, measure};
 use crate::{ProbeError, Throughput};
 
@@ -139,91 +139,6 @@ impl Client {
     }
 }
 
-/// The client's side of a connection.
-pub(crate) struct Outgoing {
-    pub(crate) link: Link,
-    pub(crate) limits: Limits,
-    pub(crate) memory: Memory,
-    pub(crate) content: Content,
-}
-
-impl Outgoing {
-    /// Sends a request and checks that it is accepted.
-    pub(crate) fn request(&self, request: Request) -> Result<(), ProbeError> {
-        self.write(&request.to_bytes())?;
-        self.reply("waiting for the answer to a request").map(|_| ())
-    }
-
-    fn round_trip(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
-        let start = Instant::now();
-        self.write_payload(length_bytes)?;
-        self.read_payload(length_bytes)?;
-        Ok(elapsed_ns(start))
-    }
-
-    fn send(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
-        self.ready()?;
-        let start = Instant::now();
-        self.write_payload(length_bytes)?;
-        let kept_bytes = self.reply("waiting for an acknowledgement")?;
-        let time_ns = elapsed_ns(start);
-        if kept_bytes != length_bytes {
-            return Err(ProbeError::Protocol { what: "it kept another number of bytes" });
-        }
-        Ok(time_ns)
-    }
-
-    fn fetch(&mut self, length_bytes: u64) -> Result<u64, ProbeError> {
-        self.ready()?;
-        let start = Instant::now();
-        self.write(&[GO])?;
-        self.read_payload(length_bytes)?;
-        Ok(elapsed_ns(start))
-    }
-
-    fn ready(&self) -> Result<(), ProbeError> {
-        let mut ready = [0];
-        let wait = Wait::silence("waiting until the far end is ready", self.limits.answer);
-        self.link.read(&mut ready, wait)?;
-        if ready == [GO] { Ok(()) } else { Err(ProbeError::Protocol { what: "it is not ready" }) }
-    }
-
-    fn reply(&self, during: &'static str) -> Result<u64, ProbeError> {
-        let mut bytes = [0; REPLY_BYTES];
-        self.link.read(&mut bytes, Wait::silence(during, self.limits.answer))?;
-        match Reply::from_bytes(bytes) {
-            Reply { code: 0, value } => Ok(value),
-            reply => Err(RefusalReason::of(reply)
-                .map_or(ProbeError::Protocol { what: "an unknown reply" }, ProbeError::Refused)),
-        }
-    }
-
-    fn write(&self, bytes: &[u8]) -> Result<(), ProbeError> {
-        self.link.write(bytes, Wait::silence("asking", self.limits.stall))
-    }
-
-    fn write_payload(&mut self, length_bytes: u64) -> Result<(), ProbeError> {
-        let wait = Wait::silence("sending a payload", self.limits.stall);
-        let mut left_bytes = length_bytes;
-        while left_bytes > 0 {
-            let chunk = self.content.next(left_bytes);
-            self.link.write(chunk, wait)?;
-            left_bytes -= chunk.len() as u64;
-        }
-        Ok(())
-    }
-
-    fn read_payload(&mut self, length_bytes: u64) -> Result<(), ProbeError> {
-        let wait = Wait::silence("receiving a payload", self.limits.stall);
-        let mut left_bytes = length_bytes;
-        while left_bytes > 0 {
-            let chunk = self.memory.next(left_bytes);
-            left_bytes -= self.link.read_some(chunk, wait)? as u64;
-        }
-        Ok(())
-    }
-}
-
 /// The repetitions to request: those of the rows and the one before them.
 fn repetitions(length_bytes: u64, layout: Layout) -> Result<u32, ProbeError> {
     if length_bytes == 0 {
@@ -244,8 +159,4 @@ fn record(
 ) -> Result<Vec<u64>, ProbeError> {
     repetition()?;
     (0..layout.count()).map(|_| repetition()).collect()
-}
-
-fn elapsed_ns(start: Instant) -> u64 {
-    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -4,10 +4,8 @@
 //! it is sent, so that deduplicating storage never finds a block that it already has. That costs
 //! one store instruction per block, little enough to be done while the time is measured.
 
-use crate::memory::WINDOW_BYTES;
+use crate::memory::{CHUNK_BYTES, WINDOW_BYTES};
 
-/// The most bytes that are returned at once.
-pub(crate) const CHUNK_BYTES: usize = 256 << 10;
 const BLOCK_BYTES: usize = 4096;
 
 /// An endless source of bytes.

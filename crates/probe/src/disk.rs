@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::sys::statvfs::statvfs;
 
 use crate::ProbeError;
-use crate::error::RefusalReason;
 use crate::folder::Folder;
+use crate::refusal::RefusalReason;
 use crate::space::spare_bytes;
 
 /// The directory, shared by all connections.

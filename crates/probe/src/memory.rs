@@ -3,7 +3,8 @@
 //! A window of fixed size that is reused cyclically: large enough that received data leaves most
 //! second-level caches, and never enlarged because of a claimed length.
 
-use crate::content::CHUNK_BYTES;
+/// The most bytes that are returned at once.
+pub(crate) const CHUNK_BYTES: usize = 256 << 10;
 
 /// The size of the window.
 pub(crate) const WINDOW_BYTES: usize = 4 << 20;

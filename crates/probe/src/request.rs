@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::RefusalReason;
+use crate::refusal::RefusalReason;
 
 pub(crate) const REQUEST_BYTES: usize = 16;
-pub(crate) const REPLY_BYTES: usize = 16;
 
 /// A block of a stream, in bytes.
 pub(crate) const BLOCK_BYTES: usize = 128 << 10;
@@ -124,35 +123,12 @@ impl Request {
     }
 }
 
-/// The answer to a request or to a payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reply {
-    pub(crate) code: u8,
-    pub(crate) value: u64,
-}
-
-impl Reply {
-    pub(crate) fn done(value: u64) -> Self {
-        Self { code: 0, value }
-    }
-
-    pub(crate) fn to_bytes(self) -> [u8; REPLY_BYTES] {
-        let [v0, v1, v2, v3, v4, v5, v6, v7] = self.value.to_be_bytes();
-        [self.code, 0, 0, 0, 0, 0, 0, 0, v0, v1, v2, v3, v4, v5, v6, v7]
-    }
-
-    pub(crate) fn from_bytes(bytes: [u8; REPLY_BYTES]) -> Self {
-        let [code, _, _, _, _, _, _, _, v0, v1, v2, v3, v4, v5, v6, v7] = bytes;
-        Self { code, value: u64::from_be_bytes([v0, v1, v2, v3, v4, v5, v6, v7]) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn requests_and_replies_read_back() {
+    fn requests_read_back() {
         let length_bytes = 0x0102_0304_0506_0708;
         for request in [
             Request::RoundTrips { length_bytes, count: 0x0a0b_0c0d },
@@ -163,8 +139,6 @@ mod tests {
         ] {
             assert_eq!(Request::from_bytes(request.to_bytes()), Ok(request));
         }
-        let reply = Reply { code: 4, value: length_bytes };
-        assert_eq!(Reply::from_bytes(reply.to_bytes()), reply);
     }
 
     #[test]

@@ -8,13 +8,14 @@ use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use crate::ProbeError;
 use crate::content::Content;
 use crate::disk::{Disk, Promise};
-use crate::error::RefusalReason;
 use crate::handshake::accept;
 use crate::key::{Key, random_bytes};
 use crate::limits::Limits;
 use crate::link::{Link, Wait};
 use crate::memory::Memory;
-use crate::request::{BLOCK_BYTES, GO, NO_MORE, REQUEST_BYTES, Reply, Request, STREAM_ENDED, Sink};
+use crate::refusal::RefusalReason;
+use crate::reply::Reply;
+use crate::request::{BLOCK_BYTES, GO, NO_MORE, REQUEST_BYTES, Request, STREAM_ENDED, Sink};
 use crate::store::{InFile, InMemory, Kept, Store, keep};
 
 /// One connection and its resources.

@@ -9,9 +9,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::client::Outgoing;
 use crate::content::Content;
 use crate::link::{Link, Wait};
+use crate::outgoing::Outgoing;
 use crate::request::{BLOCK_BYTES, Direction, GO, NO_MORE, Request, STREAM_ENDED};
 use crate::{ProbeError, Throughput};
 

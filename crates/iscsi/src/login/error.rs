@@ -1,6 +1,6 @@
 //! Why a login failed, and what to do about it.
 
-use super::machine::Identity;
+use super::identity::Identity;
 use crate::chap::{ChapError, Credentials};
 use crate::text::TextError;
 

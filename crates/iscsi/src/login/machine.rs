@@ -4,25 +4,14 @@
 use stormeter_wire::Outbox;
 
 use super::error::LoginError;
-use super::isid::Isid;
+use super::identity::Identity;
 use super::negotiated::Negotiated;
 use super::negotiation::Negotiation;
 use super::parameters::Parameters;
 use super::{FIRST_CMD_SN, MAX_TEXT_BYTES};
-use crate::chap::{self, Credentials, Expectation, Sent};
+use crate::chap::{self, Expectation, Sent};
 use crate::pdu::{Data, Digests, LoginRequest, LoginResponse, flags, put};
 use crate::text::{self, TextError};
-
-/// The initiator's identity.
-#[derive(Debug, Clone)]
-pub struct Identity {
-    /// InitiatorName.
-    pub initiator_name: String,
-    /// Our part of the session identifier.
-    pub isid: Isid,
-    /// Our CHAP credentials, if any.
-    pub chap: Option<Credentials>,
-}
 
 /// The purpose of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]

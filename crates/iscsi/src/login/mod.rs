@@ -1,6 +1,7 @@
 //! Login (RFC 7143 §6 and §11.12): identification, authentication, and the rules for the session.
 
 mod error;
+mod identity;
 mod isid;
 mod machine;
 mod negotiated;
@@ -8,8 +9,9 @@ mod negotiation;
 mod parameters;
 
 pub use error::LoginError;
+pub use identity::Identity;
 pub use isid::Isid;
-pub use machine::{Finished, Identity, Login, Purpose, Stage};
+pub use machine::{Finished, Login, Purpose, Stage};
 pub use negotiated::Negotiated;
 pub use negotiation::Negotiation;
 pub use parameters::{Digest, Parameters};

@@ -3,28 +3,12 @@
 
 use stormeter_wire::{Memory, Outbox};
 
+use super::closing_stage::Closing;
 use super::command::{Asker, Command};
 use super::machine::Session;
 use super::tasks::{Direction, Owner};
 use crate::pdu::{Data, LogoutRequest, flags, put};
 use crate::scsi::{cdb, mode_sense_6};
-
-/// The progress of closing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closing {
-    /// Not requested.
-    No,
-    /// Waiting for outstanding operations.
-    Draining,
-    /// Asking whether there is a write cache.
-    Asking,
-    /// The cache is being flushed.
-    Flushing,
-    /// The logout was sent and not answered yet.
-    Leaving,
-    /// Done.
-    Done,
-}
 
 const MODE_DATA_BYTES: u8 = 192;
 const CACHING_PAGE: u8 = 0x08;

@@ -3,7 +3,7 @@
 use stormeter_disk::{Completion, DeviceError};
 use stormeter_wire::{Memory, Outbox};
 
-use super::closing::Closing;
+use super::closing_stage::Closing;
 use super::error::{CommandError, Error};
 use super::inbound::Sink;
 use super::machine::{Phase, Session};

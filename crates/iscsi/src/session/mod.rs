@@ -13,6 +13,7 @@
 //! submitter relies on an order among operations that are still outstanding.
 
 mod closing;
+mod closing_stage;
 mod command;
 mod conclude;
 mod coverage;
@@ -29,6 +30,7 @@ mod options;
 mod send;
 mod sequence;
 mod tasks;
+mod templates;
 
 pub use command::Command;
 pub use error::{CommandError, Error};

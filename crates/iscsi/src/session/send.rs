@@ -2,37 +2,12 @@
 
 use stormeter_wire::{Memory, Outbox, Span};
 
-use super::closing::Closing;
+use super::closing_stage::Closing;
 use super::error::Error;
 use super::machine::Session;
 use super::tasks::{Direction, Owner, Task};
 use crate::pdu::{BHS_BYTES, Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put, put_header};
-use crate::scsi::{Lun, cdb};
-
-/// Headers of the commands for operations, in which only the differences are written each time.
-#[derive(Debug, Clone)]
-pub(super) struct Templates {
-    read: Bhs,
-    write: Bhs,
-}
-
-impl Templates {
-    pub(super) fn new(lun: Lun) -> Self {
-        let template = |direction| {
-            let flags = direction | flags::SIMPLE;
-            ScsiCommand { flags, lun: lun.0, ..ScsiCommand::default() }.encode()
-        };
-        Self { read: template(flags::READ), write: template(flags::WRITE) }
-    }
-
-    #[inline]
-    fn of(&self, direction: Direction) -> Bhs {
-        match direction {
-            Direction::Read => self.read,
-            Direction::Write => self.write,
-        }
-    }
-}
+use crate::scsi::cdb;
 
 /// The source of a task's data.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 use stormeter_statistics::Summary;
 
 use super::inference;
-use super::value::Value;
+use super::value::{Value, number, whole};
 
 /// A function of the language.
 pub struct Function {
@@ -331,10 +331,6 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-pub(super) fn number(value: f64) -> Result<Value, String> {
-    Ok(Value::Number(value))
-}
-
 fn empty() -> String {
     "the list has no values".to_owned()
 }
@@ -375,15 +371,6 @@ fn ratio_pct(over: &Value, under: &Value) -> Result<Value, String> {
         return Err("a percentage of zero".to_owned());
     }
     number(100.0 * (mean_of(over)? / under - 1.0))
-}
-
-pub(super) fn whole(value: &Value) -> Result<usize, String> {
-    let number = value.number()?;
-    if (0.0..=1e9).contains(&number) && number.fract() == 0.0 {
-        Ok(number as usize)
-    } else {
-        Err(format!("a whole number from 0 is needed here and this is {number}"))
-    }
 }
 
 fn scale(digits: &Value) -> Result<f64, String> {

@@ -5,8 +5,7 @@ use stormeter_statistics::quantile::{f_quantile, student_t_quantile};
 use stormeter_statistics::two_sample::{Method, RATIO_LIMIT, Rule};
 use stormeter_statistics::{Moments, TwoSample};
 
-use super::functions::{number, whole};
-use super::value::Value;
+use super::value::{Value, number, whole};
 
 type Outcome = Result<Value, String>;
 

@@ -67,3 +67,16 @@ impl Value {
         }
     }
 }
+
+pub(super) fn number(value: f64) -> Result<Value, String> {
+    Ok(Value::Number(value))
+}
+
+pub(super) fn whole(value: &Value) -> Result<usize, String> {
+    let number = value.number()?;
+    if (0.0..=1e9).contains(&number) && number.fract() == 0.0 {
+        Ok(number as usize)
+    } else {
+        Err(format!("a whole number from 0 is needed here and this is {number}"))
+    }
+}

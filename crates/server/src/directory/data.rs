@@ -14,8 +14,8 @@ use crate::nfs3::{
 };
 use crate::xdr::{Put, Reader};
 
-/// The most buffer space that a READ needs: XDR pads to four bytes.
-pub(super) const MAX_PADDED_BYTES: usize = MAX_TRANSFER_BYTES as usize + 4;
+/// XDR pads to four bytes; a READ of the greatest length needs no padding.
+const _: () = assert!(MAX_TRANSFER_BYTES.is_multiple_of(4));
 
 impl<S: Storage> Service<S> {
     pub(super) fn read(&self, mut arguments: Reader<'_>, reply: &mut Reply) -> Result<(), Failure> {

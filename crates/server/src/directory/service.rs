@@ -3,7 +3,6 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::data;
 use super::handle::Handle;
 use super::open_files::OpenFiles;
 use super::storage::Storage;
@@ -200,5 +199,3 @@ impl<S: Storage> Service<S> {
         Ok(Handle::decode(bytes).ok_or(Status::BadHandle)?)
     }
 }
-
-const _: () = assert!(data::MAX_PADDED_BYTES.is_multiple_of(4));

@@ -1,0 +1,30 @@
+//! Headers that are encoded once a session rather than once a command.
+
+use super::tasks::Direction;
+use crate::pdu::{Bhs, ScsiCommand, flags};
+use crate::scsi::Lun;
+
+/// Headers of the commands for operations, in which only the differences are written each time.
+#[derive(Debug, Clone)]
+pub(super) struct Templates {
+    read: Bhs,
+    write: Bhs,
+}
+
+impl Templates {
+    pub(super) fn new(lun: Lun) -> Self {
+        let template = |direction| {
+            let flags = direction | flags::SIMPLE;
+            ScsiCommand { flags, lun: lun.0, ..ScsiCommand::default() }.encode()
+        };
+        Self { read: template(flags::READ), write: template(flags::WRITE) }
+    }
+
+    #[inline]
+    pub(super) fn of(&self, direction: Direction) -> Bhs {
+        match direction {
+            Direction::Read => self.read,
+            Direction::Write => self.write,
+        }
+    }
+}
