@@ -13,7 +13,7 @@ use stormeter_trial::Interval;
 
 /// This version's protocol number. It is raised when a message changes in a way that an older end
 /// would misunderstand.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What an agent of this version can do.
 pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];

@@ -274,7 +274,7 @@ fn what_broke(kind: &WorkloadKind, is_null: bool, trial: &TrialRecord) -> Option
         }),
         TrialOutcome::Measured { sample, .. } => {
             let law = broken_law(kind, sample, is_null)?;
-            let by_storage = sample.faulty_operations() > 0;
+            let by_storage = sample.failed_operations() > 0;
             Some(Broken { by: BrokenBy::Law(Box::new(law)), by_storage })
         }
     }

@@ -10,7 +10,7 @@ use crate::compact_histogram::{CompactHistogram, DiskCounts};
 use crate::kind_counts::KindCounts;
 use stormeter_trial::histogram::bucket_of;
 use stormeter_trial::{
-    DiskTotals, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
+    DiskTotals, IoFailure, IoFailureOutcome, Interval, IntervalTotals, KindTotals, MAX_IO_FAILURES_KEPT,
 };
 
 /// The tallies of a trial on one thread.
@@ -23,7 +23,7 @@ pub(crate) struct Recorder {
     rows: Vec<Interval>,
     errors: [u64; 2],
     shorts: [u64; 2],
-    faults: Vec<Fault>,
+    io_failures: Vec<IoFailure>,
 }
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Recorded {
     pub(crate) writes: KindTotals,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) disks: Vec<DiskTotals>,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) io_failures: Vec<IoFailure>,
 }
 
 impl Recorder {
@@ -67,7 +67,7 @@ impl Recorder {
             rows: Vec::new(),
             errors: [0; 2],
             shorts: [0; 2],
-            faults: Vec::new(),
+            io_failures: Vec::new(),
         }
     }
 
@@ -113,17 +113,17 @@ impl Recorder {
 
     /// One I/O that failed, at any time of the trial.
     #[cold]
-    pub(crate) fn fault(&mut self, fault: Fault) {
-        match fault.outcome {
-            FaultOutcome::Failed(_) => self.errors[fault.kind as usize] += 1,
-            FaultOutcome::Short(_) => self.shorts[fault.kind as usize] += 1,
+    pub(crate) fn io_failed(&mut self, failure: IoFailure) {
+        match failure.outcome {
+            IoFailureOutcome::Failed(_) => self.errors[failure.kind as usize] += 1,
+            IoFailureOutcome::Short(_) => self.shorts[failure.kind as usize] += 1,
         }
-        if self.faults.len() < MAX_FAULTS_KEPT {
-            self.faults.push(fault);
+        if self.io_failures.len() < MAX_IO_FAILURES_KEPT {
+            self.io_failures.push(failure);
         }
     }
 
-    pub(crate) fn faults(&self) -> u64 {
+    pub(crate) fn io_failures(&self) -> u64 {
         self.errors.iter().chain(&self.shorts).sum()
     }
 
@@ -170,6 +170,6 @@ impl Recorder {
             kind.short_operations = self.shorts[index];
         }
         let [reads, writes] = kinds;
-        Recorded { reads, writes, intervals: self.rows, disks, faults: self.faults }
+        Recorded { reads, writes, intervals: self.rows, disks, io_failures: self.io_failures }
     }
 }

@@ -12,7 +12,7 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, Stall, VirtualTime,
 };
 use stormeter_testkit::workload;
-use stormeter_trial::{Arrivals, Burst, Ended, FaultOutcome, Limits, Sample, Trial};
+use stormeter_trial::{Arrivals, Burst, Ended, IoFailureOutcome, Limits, Sample, Trial};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -60,7 +60,7 @@ fn assert_tallies(sample: &Sample) {
     assert_eq!(rows, sample.operations());
     assert_eq!(disks, sample.operations());
     // Little's law, exactly: the outstanding time is the latencies plus what was carried over.
-    if sample.window_ns > 0 && sample.faulty_operations() == 0 {
+    if sample.window_ns > 0 && sample.failed_operations() == 0 {
         let busy_ns = sample.total().latency_sum_ns as i64 + sample.carried_ns;
         let mean = busy_ns as f64 / sample.window_ns as f64;
         assert!((mean - sample.outstanding_mean).abs() < 1e-3 * mean.max(1.0), "{mean} {sample:?}");
@@ -293,10 +293,10 @@ fn errors_and_short_ios_are_counted_and_shown_never_dropped() {
     // 11 000 I/Os with ramp: 110 and 220 expected, five standard deviations 52 and 73.
     assert!((58..=162).contains(&total.errors), "{}", total.errors);
     assert!((147..=293).contains(&total.short_operations), "{}", total.short_operations);
-    assert_eq!(sample.faulty_operations(), total.errors + total.short_operations);
-    assert_eq!(sample.faults.len(), 8);
-    let outcomes: Vec<FaultOutcome> = sample.faults.iter().map(|fault| fault.outcome).collect();
-    assert!(outcomes.contains(&FaultOutcome::Short(2048)));
+    assert_eq!(sample.failed_operations(), total.errors + total.short_operations);
+    assert_eq!(sample.io_failures.len(), 8);
+    let outcomes: Vec<IoFailureOutcome> = sample.io_failures.iter().map(|failure| failure.outcome).collect();
+    assert!(outcomes.contains(&IoFailureOutcome::Short(2048)));
     assert_tallies(&sample);
 }
 
@@ -306,8 +306,8 @@ fn a_disk_that_is_full_ends_the_trial_with_its_error() {
     model.faults.full_from = Some(5_000);
     let sample = run(&trial(4), model);
     assert_eq!(sample.ended, Ended::TooManyErrors);
-    assert_eq!(sample.faulty_operations(), 1000);
-    assert_eq!(sample.faults[0].outcome, FaultOutcome::Failed(DeviceError::NO_SPACE));
+    assert_eq!(sample.failed_operations(), 1000);
+    assert_eq!(sample.io_failures[0].outcome, IoFailureOutcome::Failed(DeviceError::NO_SPACE));
     assert!(sample.window_ns < S);
     assert_tallies(&sample);
 }
@@ -399,7 +399,7 @@ fn whatever_the_disks_do_the_tallies_agree() {
         trial.interval_ns = 7 * MS;
         trial.ramp_ns = (seed % 5) * MS;
         trial.limits =
-            Limits { stall_ns: 10 * MS, faults: 40, open_loop_outstanding: 5, awake_ns: 0 };
+            Limits { stall_ns: 10 * MS, max_io_failures: 40, open_loop_outstanding: 5, awake_ns: 0 };
         match seed % 4 {
             1 => trial.workload.arrivals = Arrivals::Poisson { rate_per_s: 3_000.0 },
             2 => trial.workload.burst = Some(Burst { length: 3, delay_ns: MS }),

@@ -154,7 +154,7 @@ impl Disturbances<'_> {
         if self.steps.is_empty() {
             return limits;
         }
-        Limits { stall_ns: limits.stall_ns.max(length_ns), faults: MOST_FAILED, ..limits }
+        Limits { stall_ns: limits.stall_ns.max(length_ns), max_io_failures: MOST_FAILED, ..limits }
     }
 
     /// The steps as they were taken, of a trial whose window opens after `ramp_ns` and that ended after

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_trial::{
-    CpuUsage, DiskTotals, Ended, Fault, FaultOutcome, Histogram, HostCpu, Interval, IntervalTotals,
+    CpuUsage, DiskTotals, Ended, IoFailure, IoFailureOutcome, Histogram, HostCpu, Interval, IntervalTotals,
     KindTotals, LatencyBucket, Pressure, Sample, TrialFailure,
 };
 
@@ -204,7 +204,7 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 ramp_operations: count(row, "ramp_operations")?,
                 due_operations: count(row, "due_operations")?,
                 backlog_operations: count(row, "backlog_operations")?,
-                faults: faults(connection, id)?,
+                io_failures: io_failures(connection, id)?,
                 verified: match file.verified {
                     true => verified::read(connection, id)?,
                     false => None,
@@ -328,16 +328,16 @@ fn disks(connection: &Connection, id: i64) -> Result<Vec<DiskTotals>> {
     disks.collect()
 }
 
-fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
+fn io_failures(connection: &Connection, id: i64) -> Result<Vec<IoFailure>> {
     let mut select =
         connection.prepare_cached("SELECT * FROM fault WHERE trial_id = ? ORDER BY number")?;
-    let faults = select.query_map([id], |row| {
+    let failures = select.query_map([id], |row| {
         let outcome = match (row.get("errno")?, row.get("moved_bytes")?) {
-            (Some(errno), None) => FaultOutcome::Failed(DeviceError(errno)),
-            (None, Some(bytes)) => FaultOutcome::Short(bytes),
+            (Some(errno), None) => IoFailureOutcome::Failed(DeviceError(errno)),
+            (None, Some(bytes)) => IoFailureOutcome::Short(bytes),
             _ => return Err(strange("a fault that is neither an error nor short")),
         };
-        Ok(Fault {
+        Ok(IoFailure {
             disk: row.get("disk")?,
             kind: kind(row)?,
             offset_bytes: count(row, "offset_bytes")?,
@@ -345,7 +345,7 @@ fn faults(connection: &Connection, id: i64) -> Result<Vec<Fault>> {
             outcome,
         })
     })?;
-    faults.collect()
+    failures.collect()
 }
 
 fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stormeter_disk::Kind;
 use stormeter_study::StudyPlan;
 use stormeter_trial::{
-    CpuUsage, FaultOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample, TrialFailure,
+    CpuUsage, IoFailureOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample, TrialFailure,
 };
 
 use crate::finished::Event;
@@ -200,7 +200,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     fact::write(connection, id, fact::TOUCHED_BYTES, sample.touched_bytes)?;
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
-    faults(connection, id, sample)?;
+    io_failures(connection, id, sample)?;
     step::write(connection, id, &sample.steps)?;
     disturbance::write(connection, id, sample)?;
     settled::write(connection, id, sample.settled_ns)?;
@@ -260,21 +260,21 @@ fn disks(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
     Ok(())
 }
 
-fn faults(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
-    for (number, fault) in (0i64..).zip(&sample.faults) {
-        let (errno, moved_bytes) = match fault.outcome {
-            FaultOutcome::Failed(error) => (Some(error.0), None),
-            FaultOutcome::Short(bytes) => (None, Some(bytes)),
+fn io_failures(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
+    for (number, failure) in (0i64..).zip(&sample.io_failures) {
+        let (errno, moved_bytes) = match failure.outcome {
+            IoFailureOutcome::Failed(error) => (Some(error.0), None),
+            IoFailureOutcome::Short(bytes) => (None, Some(bytes)),
         };
         connection.execute(
             "INSERT INTO fault VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 id,
                 number,
-                fault.disk,
-                fault.kind.name(),
-                int(fault.offset_bytes)?,
-                fault.length_bytes,
+                failure.disk,
+                failure.kind.name(),
+                int(failure.offset_bytes)?,
+                failure.length_bytes,
                 errno,
                 moved_bytes,
             ],

@@ -16,7 +16,7 @@ pub struct Modelled {
 impl Modelled {
     /// Why the trial is none: its bytes are gone, and requests failed for it or it came to no end.
     pub(crate) fn failure(&self, sample: &Sample) -> Option<TrialFailure> {
-        let first = sample.faults.first().cloned();
+        let first = sample.io_failures.first().cloned();
         let is_lost =
             !self.losses.is_empty() && (first.is_some() || sample.ended != Ended::Completed);
         let (ended, losses) = (sample.ended.clone(), self.losses.clone());

@@ -207,7 +207,7 @@ fn limits(run: &TrialRun<'_>, threads: u32, verify: bool) -> Limits {
         return limits;
     }
     let length_ns = run.timing.ramp_ns.saturating_add(run.timing.duration_ns);
-    Limits { stall_ns: limits.stall_ns.max(length_ns), faults: u64::MAX, ..limits }
+    Limits { stall_ns: limits.stall_ns.max(length_ns), max_io_failures: u64::MAX, ..limits }
 }
 
 /// One thread's share of a timed trial.

@@ -274,7 +274,7 @@ fn a_fault_of_the_disk_ends_the_transfer() {
     };
     let sample = drive_transfer(&trial, &mut machine, &mut ()).expect("driven");
     assert_eq!(sample.ended, Ended::TooManyErrors);
-    assert_eq!((sample.faults.len(), sample.faults[0].kind), (1, Kind::Write));
+    assert_eq!((sample.io_failures.len(), sample.io_failures[0].kind), (1, Kind::Write));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Kind;
 use stormeter_study::Metric;
-use stormeter_trial::{Corruption, Ended, Fault, MemoryPlace};
+use stormeter_trial::{Corruption, Ended, IoFailure, MemoryPlace};
 
 use crate::broken::{FailedTrials, MeasuredAgain};
 use crate::study::CeilingKind;
@@ -135,7 +135,7 @@ pub enum Fact {
         /// How many.
         count: u64,
         /// The first of them, where it was kept.
-        first: Option<Fault>,
+        first: Option<IoFailure>,
         /// The study's steps disturbed the storage meanwhile, on purpose.
         disturbed: bool,
     },

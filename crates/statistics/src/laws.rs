@@ -114,7 +114,7 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let busy_ns = total.latency_sum_ns as f64 + sample.carried_ns as f64;
     let product = busy_ns / sample.window_ns as f64;
     // I/Os that failed were outstanding too, but their latency is not in the sum.
-    let faulty = sample.faulty_operations() as f64;
+    let faulty = sample.failed_operations() as f64;
     let unseen = faulty / (faulty + total.operations as f64);
     let deviation = match sample.turn_wait_ns {
         Some(_) => (product / outstanding - 1.0).abs() - unseen,
@@ -169,10 +169,10 @@ fn errors(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 }
 
 fn ended(sample: &Sample) -> Option<LawFinding> {
-    let count = sample.faulty_operations();
+    let count = sample.failed_operations();
     if count > 0 {
         let disturbed = !sample.disturbances.is_empty();
-        let fact = Fact::IoErrors { count, first: sample.faults.first().cloned(), disturbed };
+        let fact = Fact::IoErrors { count, first: sample.io_failures.first().cloned(), disturbed };
         return Some(if disturbed { LawFinding::warning(fact) } else { LawFinding::invalid(fact) });
     }
     match &sample.ended {
@@ -190,7 +190,7 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let unbegun = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
     // What ended in the window lags behind what fell due by what the queue gained. A queue that keeps its
     // length gains by chance, and less than arrivals vary; one that grows gains in proportion to time.
-    let gained = due - (sample.operations() + sample.faulty_operations()) as f64;
+    let gained = due - (sample.operations() + sample.failed_operations()) as f64;
     let chance = due.sqrt();
     let grows = gained > 1.0 + GROWING_SD * chance
         && gained_late(sample, offered_per_s) > 0.25 * gained + chance;
@@ -314,7 +314,7 @@ mod tests {
             FaultPlan { shorts: 0.001, ..FaultPlan::default() },
         ] {
             let sample = sample_of(&trial(), faults);
-            assert!(sample.faulty_operations() > 0);
+            assert!(sample.failed_operations() > 0);
             assert_eq!(findings(&sample, None), [(10, Severity::Invalid)]);
         }
     }

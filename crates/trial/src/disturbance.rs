@@ -190,7 +190,7 @@ mod tests {
             ramp_operations: 0,
             due_operations: 0,
             backlog_operations: 0,
-            faults: vec![],
+            io_failures: vec![],
             verified: None,
             steps: vec![],
             disturbances: steps.iter().map(step).collect(),

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{Ended, Fault, Sample};
+use crate::sample::{Ended, IoFailure, Sample};
 use crate::verified::Corruption;
 
 /// Why a trial produced no measurement. Messages from elsewhere (a server, an operating system, a
@@ -19,7 +19,7 @@ pub enum TrialFailure {
         /// How it ended.
         ended: Ended,
         /// The first I/O that failed, if one did.
-        first: Option<Fault>,
+        first: Option<IoFailure>,
         /// The first block that did not hold what was written, if one was found.
         corruption: Option<Corruption>,
     },
@@ -40,7 +40,7 @@ pub enum TrialFailure {
         /// How the trial ended.
         ended: Ended,
         /// The first I/O that failed.
-        first: Option<Fault>,
+        first: Option<IoFailure>,
         /// The causes of the loss, one text each.
         losses: Vec<String>,
     },
@@ -89,7 +89,7 @@ impl TrialFailure {
             let corruptions = sample.verified.as_ref().map(|found| found.corruptions.as_slice());
             Self::EndedEarly {
                 ended: sample.ended.clone(),
-                first: sample.faults.first().cloned(),
+                first: sample.io_failures.first().cloned(),
                 corruption: corruptions.and_then(<[_]>::first).cloned(),
             }
         })

@@ -84,7 +84,7 @@ pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
 pub use monitor::MonitorRow;
 pub use sample::{
-    DiskTotals, Ended, Fault, FaultOutcome, Interval, IntervalTotals, KindTotals, MAX_FAULTS_KEPT,
+    DiskTotals, Ended, IoFailure, IoFailureOutcome, Interval, IntervalTotals, KindTotals, MAX_IO_FAILURES_KEPT,
     Sample,
 };
 pub use start::Start;

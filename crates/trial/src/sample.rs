@@ -61,7 +61,7 @@ pub struct Sample {
     /// Requests of an open loop that were due but not yet issued when the window closed.
     pub backlog_operations: u64,
     /// The first failed I/Os, in full; all are counted in the totals.
-    pub faults: Vec<Fault>,
+    pub io_failures: Vec<IoFailure>,
     /// The results of verifying reads against what was written; `None` if not requested.
     #[serde(default)]
     pub verified: Option<Verified>,
@@ -152,7 +152,7 @@ pub struct DiskTotals {
 
 /// An I/O that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct IoFailure {
     /// Number of the disk.
     pub disk: u32,
     /// Read or write.
@@ -162,26 +162,26 @@ pub struct Fault {
     /// Requested length, in bytes.
     pub length_bytes: u32,
     /// The outcome.
-    pub outcome: FaultOutcome,
+    pub outcome: IoFailureOutcome,
 }
 
 /// How an I/O failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FaultOutcome {
+pub enum IoFailureOutcome {
     /// The device's error number.
     Failed(DeviceError),
     /// Fewer bytes than requested.
     Short(u32),
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for IoFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Fault { disk, kind, offset_bytes, length_bytes, outcome } = self;
+        let IoFailure { disk, kind, offset_bytes, length_bytes, outcome } = self;
         write!(f, "{kind} of {length_bytes} bytes at {offset_bytes} of disk {disk}: ")?;
         match outcome {
-            FaultOutcome::Failed(error) => write!(f, "{error}"),
-            FaultOutcome::Short(bytes) => write!(f, "only {bytes} bytes moved"),
+            IoFailureOutcome::Failed(error) => write!(f, "{error}"),
+            IoFailureOutcome::Short(bytes) => write!(f, "only {bytes} bytes moved"),
         }
     }
 }
@@ -312,7 +312,7 @@ impl Sample {
     }
 
     /// I/Os that failed or were short.
-    pub fn faulty_operations(&self) -> u64 {
+    pub fn failed_operations(&self) -> u64 {
         [&self.reads, &self.writes].iter().map(|kind| kind.errors + kind.short_operations).sum()
     }
 
@@ -366,8 +366,8 @@ impl Sample {
         self.ramp_operations += other.ramp_operations;
         self.due_operations += other.due_operations;
         self.backlog_operations += other.backlog_operations;
-        self.faults.extend(other.faults);
-        self.faults.truncate(MAX_FAULTS_KEPT);
+        self.io_failures.extend(other.io_failures);
+        self.io_failures.truncate(MAX_IO_FAILURES_KEPT);
         match (&mut self.verified, other.verified) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
@@ -392,4 +392,4 @@ impl Sample {
 }
 
 /// Number of failed I/Os kept in full; the rest are only counted.
-pub const MAX_FAULTS_KEPT: usize = 8;
+pub const MAX_IO_FAILURES_KEPT: usize = 8;

@@ -44,7 +44,7 @@ pub struct Limits {
     /// Nothing has completed for this long although I/Os are outstanding.
     pub stall_ns: u64,
     /// This many I/Os failed or were short.
-    pub faults: u64,
+    pub max_io_failures: u64,
     /// The most I/Os of an open loop outstanding on this thread; those that fall due beyond it
     /// wait, and their latency counts from when they were due.
     pub open_loop_outstanding: u32,
@@ -57,7 +57,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { stall_ns: 30_000_000_000, faults: 1000, open_loop_outstanding: 1024, awake_ns: 0 }
+        Self { stall_ns: 30_000_000_000, max_io_failures: 1000, open_loop_outstanding: 1024, awake_ns: 0 }
     }
 }
 

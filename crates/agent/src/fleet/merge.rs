@@ -109,7 +109,7 @@ pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
 fn renumber(sample: &mut Sample, host: u32, hosts: u32) {
     let number = |disk: u32| disk.saturating_mul(hosts).saturating_add(host);
     sample.disks.iter_mut().for_each(|row| row.disk = number(row.disk));
-    sample.faults.iter_mut().for_each(|fault| fault.disk = number(fault.disk));
+    sample.io_failures.iter_mut().for_each(|failure| failure.disk = number(failure.disk));
     for corruption in sample.verified.iter_mut().flat_map(|it| &mut it.corruptions) {
         corruption.expected.disk = number(corruption.expected.disk);
     }

@@ -43,7 +43,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         if self.observer.cancelled() {
             return Some(Ended::Cancelled);
         }
-        if self.recorder.faults() >= self.trial.limits.faults {
+        if self.recorder.io_failures() >= self.trial.limits.max_io_failures {
             return Some(Ended::TooManyErrors);
         }
         if self.outstanding > 0

@@ -72,7 +72,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             ramp_operations: self.ramp_operations,
             due_operations: self.due_operations,
             backlog_operations: self.backlog_operations,
-            faults: recorded.faults,
+            io_failures: recorded.io_failures,
             verified: self.verification.finish(),
             steps: Vec::new(),
             disturbances: Vec::new(),

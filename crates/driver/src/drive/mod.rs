@@ -28,7 +28,7 @@ use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
 use crate::recorder::Recorder;
 use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
-use stormeter_trial::{Arrivals, Ended, Fault, FaultOutcome, Sample, Trial, WorkloadError};
+use stormeter_trial::{Arrivals, Ended, IoFailure, IoFailureOutcome, Sample, Trial, WorkloadError};
 
 /// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
@@ -44,7 +44,7 @@ const STILL_TURNS: u32 = 2_000_000;
 ///
 /// # Errors
 /// Only for a workload that cannot be driven. Later errors are in [`Sample::ended`] and
-/// [`Sample::faults`], with everything counted up to then.
+/// [`Sample::io_failures`], with everything counted up to then.
 pub fn drive<D: Disks, C: Clock, O: Observer>(
     trial: &Trial,
     start: impl FnOnce() -> Option<u64>,
@@ -343,7 +343,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
         let mut is_counted = false;
         if completion.result != length_bytes as i32 {
-            self.fault(completion, length_bytes);
+            self.io_failed(completion, length_bytes);
         } else if self.phase == Phase::Window {
             let latency_ns = now_ns.saturating_sub(started_ns);
             self.recorder.record(disk, kind, length_bytes, latency_ns);
@@ -386,15 +386,15 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
 
     /// Records an I/O of `length_bytes` that failed or was short.
     #[cold]
-    fn fault(&mut self, completion: Completion, length_bytes: u32) {
+    fn io_failed(&mut self, completion: Completion, length_bytes: u32) {
         let Slot { offset_bytes, disk, kind, .. } = self.slots[completion.slot as usize];
         let outcome = match completion.outcome() {
-            Ok(bytes) => FaultOutcome::Short(bytes),
-            Err(error) => FaultOutcome::Failed(error),
+            Ok(bytes) => IoFailureOutcome::Short(bytes),
+            Err(error) => IoFailureOutcome::Failed(error),
         };
         let disk = self.trial.first_disk + disk;
-        self.recorder.fault(Fault { disk, kind, offset_bytes, length_bytes, outcome });
-        if self.recorder.faults() >= self.trial.limits.faults {
+        self.recorder.io_failed(IoFailure { disk, kind, offset_bytes, length_bytes, outcome });
+        if self.recorder.io_failures() >= self.trial.limits.max_io_failures {
             // The next turn ends the trial.
             self.boundary_ns = 0;
         }

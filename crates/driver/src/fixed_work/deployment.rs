@@ -29,7 +29,7 @@ use stormeter_trial::{
 ///
 /// # Errors
 /// Only for a trial that cannot be driven. Later errors are in [`Sample::ended`] and
-/// [`Sample::faults`], with everything counted up to then.
+/// [`Sample::io_failures`], with everything counted up to then.
 pub fn drive_deployment<D: Disks, C: Clock, O: Observer>(
     trial: &FixedWorkTrial,
     start: impl FnOnce() -> Option<u64>,

@@ -23,7 +23,7 @@ use stormeter_trial::{
 ///
 /// # Errors
 /// Only for a trial that cannot be driven. Later errors are in [`Sample::ended`] and
-/// [`Sample::faults`], with everything counted up to then; a record that fails is not retried.
+/// [`Sample::io_failures`], with everything counted up to then; a record that fails is not retried.
 pub fn drive_file_test<D: Disks, C: Clock, O: Observer>(
     trial: &FixedWorkTrial,
     start: impl FnOnce() -> Option<u64>,

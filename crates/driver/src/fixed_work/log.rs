@@ -8,7 +8,7 @@ use stormeter_disk::Kind;
 
 use crate::observer::Observer;
 use crate::recorder::Recorder;
-use stormeter_trial::{Ended, Fault, Sample, StepTime};
+use stormeter_trial::{Ended, IoFailure, Sample, StepTime};
 
 /// The tallies of a trial of fixed work on one thread. Its window opens at the start and closes with the last
 /// operation.
@@ -99,13 +99,13 @@ impl FixedWorkLog {
     }
 
     /// Records an I/O that failed.
-    pub fn fault(&mut self, fault: Fault) {
-        self.recorder.fault(fault);
+    pub fn io_failed(&mut self, failure: IoFailure) {
+        self.recorder.io_failed(failure);
     }
 
     /// Number of I/Os that failed.
-    pub fn faults(&self) -> u64 {
-        self.recorder.faults()
+    pub fn io_failures(&self) -> u64 {
+        self.recorder.io_failures()
     }
 
     /// Closes the window at the last call of [`FixedWorkLog::advance`]. `carried_ns` is the total
@@ -144,7 +144,7 @@ impl FixedWorkLog {
             ramp_operations: 0,
             due_operations: 0,
             backlog_operations: 0,
-            faults: recorded.faults,
+            io_failures: recorded.io_failures,
             verified: None,
             disturbances: Vec::new(),
             settled_ns: 0,

@@ -9,7 +9,7 @@ use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait
 use super::log::FixedWorkLog;
 use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
-use stormeter_trial::{Ended, Fault, FaultOutcome, FixedWorkTrial, Sample, StepTime};
+use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, FixedWorkTrial, Sample, StepTime};
 
 /// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
@@ -187,7 +187,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
                     return Ok(Ended::Cancelled);
                 }
             }
-            if self.log.faults() >= self.trial.limits.faults {
+            if self.log.io_failures() >= self.trial.limits.max_io_failures {
                 return Ok(Ended::TooManyErrors);
             }
             let silence_ns = now_ns.saturating_sub(self.last_progress_ns);
@@ -235,7 +235,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         self.outstanding -= 1;
         let is_whole = completion.result == io.length_bytes as i32;
         if !is_whole {
-            self.fault(completion, &io);
+            self.io_failed(completion, &io);
         }
         let worker = slot / self.trial.outstanding();
         let finished = Finished { worker, io, started_ns, now_ns, is_whole };
@@ -246,15 +246,15 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         self.issue(worker)
     }
 
-    fn fault(&mut self, completion: Completion, io: &Io) {
-        self.log.fault(Fault {
+    fn io_failed(&mut self, completion: Completion, io: &Io) {
+        self.log.io_failed(IoFailure {
             disk: self.trial.first_disk + io.disk,
             kind: io.kind,
             offset_bytes: io.offset_bytes,
             length_bytes: io.length_bytes,
             outcome: match completion.outcome() {
-                Ok(bytes) => FaultOutcome::Short(bytes),
-                Err(error) => FaultOutcome::Failed(error),
+                Ok(bytes) => IoFailureOutcome::Short(bytes),
+                Err(error) => IoFailureOutcome::Failed(error),
             },
         });
     }

@@ -115,7 +115,7 @@ pub(crate) fn assert_laws(sample: &Sample) {
     assert_eq!(histograms, sample.operations());
     assert_eq!(rows, sample.operations());
     assert_eq!(disks, sample.operations());
-    if sample.faulty_operations() == 0 {
+    if sample.failed_operations() == 0 {
         let busy_ns = sample.total().latency_sum_ns as i64 + sample.carried_ns;
         let mean = busy_ns as f64 / sample.window_ns.max(1) as f64;
         let outstanding = sample.outstanding_mean;

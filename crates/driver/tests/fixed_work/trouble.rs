@@ -9,7 +9,7 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, SimulatedDisks, Stall, VirtualTime,
 };
 use stormeter_trial::{
-    Ended, FaultOutcome, FileOperation, FixedWork, FixedWorkError, FixedWorkTrial, Interval,
+    Ended, IoFailureOutcome, FileOperation, FixedWork, FixedWorkError, FixedWorkTrial, Interval,
 };
 
 use crate::setting::*;
@@ -26,17 +26,17 @@ fn faults_are_counted_with_place_and_outcome_and_the_work_goes_on() {
         let (sample, submitted) = run(&trial, faulty(faults));
         assert_eq!(sample.ended, Ended::Completed);
         assert_eq!(submitted.len() as u64, 2 * RECORDS);
-        assert_eq!(sample.operations() + sample.faulty_operations(), 2 * RECORDS);
+        assert_eq!(sample.operations() + sample.failed_operations(), 2 * RECORDS);
         assert_eq!(sample.steps[0].times, 2);
-        for fault in &sample.faults {
-            assert!((3..5).contains(&fault.disk) && fault.length_bytes == RECORD);
+        for failure in &sample.io_failures {
+            assert!((3..5).contains(&failure.disk) && failure.length_bytes == RECORD);
             let asked = |one: &Operation| {
-                (one.disk + 3, one.offset_bytes) == (fault.disk, fault.offset_bytes)
+                (one.disk + 3, one.offset_bytes) == (failure.disk, failure.offset_bytes)
             };
             assert!(submitted.iter().any(asked));
-            assert!(match fault.outcome {
-                FaultOutcome::Short(bytes) => bytes == RECORD / 2,
-                FaultOutcome::Failed(error) => error.0 == 5,
+            assert!(match failure.outcome {
+                IoFailureOutcome::Short(bytes) => bytes == RECORD / 2,
+                IoFailureOutcome::Failed(error) => error.0 == 5,
             });
         }
     }
@@ -50,7 +50,7 @@ fn a_vm_that_met_a_fault_is_not_counted_as_deployed() {
         let trial = FixedWorkTrial { seed, ..deployment(4, 3) };
         let (sample, _) = run(&trial, faulty(faults));
         assert_eq!(sample.ended, Ended::Completed);
-        assert_eq!(sample.operations() < 3, sample.faulty_operations() > 0);
+        assert_eq!(sample.operations() < 3, sample.failed_operations() > 0);
         assert_eq!(sample.steps[2].times, 3);
         deployed += sample.operations();
         failed += 3 - sample.operations();
@@ -62,11 +62,11 @@ fn a_vm_that_met_a_fault_is_not_counted_as_deployed() {
 fn too_many_faults_end_it() {
     for trial in [file_test(FileOperation::Write, 2, 1), deployment(2, 2)] {
         let mut trial = trial;
-        trial.limits.faults = 10;
+        trial.limits.max_io_failures = 10;
         let faults = FaultPlan { full_from: Some(20), ..FaultPlan::default() };
         let (sample, submitted) = run(&trial, faulty(faults));
         assert_eq!(sample.ended, Ended::TooManyErrors);
-        assert!((10..16).contains(&sample.faulty_operations()));
+        assert!((10..16).contains(&sample.failed_operations()));
         assert!(submitted.len() < 50);
     }
 }

@@ -89,7 +89,7 @@ fn writes_that_fail_may_have_been_done_or_not() {
         let mut store = Store::new(workload(8), 2, 40 * 4096);
         let failing = Plan { errors: 0.05, ..Plan::default() };
         let outcome = store.run(seed, 2, failing);
-        assert!(outcome.sample.faulty_operations() > 0, "seed {seed}");
+        assert!(outcome.sample.failed_operations() > 0, "seed {seed}");
         assert_eq!(outcome.verified.corruptions, [], "seed {seed}");
         // Nor does the next trial forget them.
         assert_eq!(store.run(seed + 1000, 1, Plan::default()).verified.corruptions, []);
@@ -100,7 +100,7 @@ fn writes_that_fail_may_have_been_done_or_not() {
 fn writes_that_were_under_way_when_a_trial_was_given_up_are_undecided() {
     for seed in 0..4 * SEEDS {
         let mut store = Store::new(workload(16), 1, 40 * 4096);
-        store.limits.faults = 5;
+        store.limits.max_io_failures = 5;
         let outcome = store.run(seed, 1, Plan { errors: 0.1, ..Plan::default() });
         assert_eq!(outcome.sample.ended, Ended::TooManyErrors);
         assert_eq!(store.run(seed + 1000, 1, Plan::default()).verified.corruptions, []);

@@ -58,7 +58,7 @@ pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
         dip_share: sample.dip_share(),
         outage_ns: sample.outage_ns(),
         interval_ns: sample.interval_ns,
-        failed_operations: sample.faulty_operations(),
+        failed_operations: sample.failed_operations(),
     }
 }
 

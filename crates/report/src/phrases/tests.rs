@@ -9,7 +9,7 @@ use stormeter_statistics::{
 };
 use stormeter_study::Metric;
 use stormeter_trial::{
-    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock,
+    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, IoFailure, IoFailureOutcome, FoundBlock,
     Kind, MemoryPlace, TrialFailure,
 };
 
@@ -17,12 +17,12 @@ use super::{Remedies, Setting, SettingNames, finding, remedy, study_key};
 
 fn all() -> Vec<Fact> {
     const GIB: u64 = 1 << 30;
-    let first = || Fault {
+    let first = || IoFailure {
         disk: 1,
         kind: Kind::Write,
         offset_bytes: 8192,
         length_bytes: 4096,
-        outcome: FaultOutcome::Failed(DeviceError(5)),
+        outcome: IoFailureOutcome::Failed(DeviceError(5)),
     };
     let corruption = Corruption {
         expected: ExpectedBlock { disk: 1, offset_bytes: 8192, generations: vec![5] },

@@ -8,7 +8,7 @@ use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
-    Distribution, Durations, Ended, ExpectedBlock, Fault, FaultOutcome, FoundBlock, Histogram,
+    Distribution, Durations, Ended, ExpectedBlock, IoFailure, IoFailureOutcome, FoundBlock, Histogram,
     HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Pressure, Sample,
     SizeShare, StepTime, TrialFailure, Verified, Workload,
 };
@@ -91,15 +91,15 @@ fn sample(dice: &mut Dice) -> Sample {
             latency_p99_ns: dice.float(),
         })
         .collect();
-    let faults = (0..dice.below(4))
-        .map(|_| Fault {
+    let io_failures = (0..dice.below(4))
+        .map(|_| IoFailure {
             disk: dice.below(9) as u32,
             kind: Kind::ALL[dice.below(2) as usize],
             offset_bytes: dice.count(),
             length_bytes: dice.below(1 << 32) as u32,
             outcome: match dice.below(2) {
-                0 => FaultOutcome::Failed(DeviceError(dice.below(133) as i32)),
-                _ => FaultOutcome::Short(dice.below(1 << 32) as u32),
+                0 => IoFailureOutcome::Failed(DeviceError(dice.below(133) as i32)),
+                _ => IoFailureOutcome::Short(dice.below(1 << 32) as u32),
             },
         })
         .collect();
@@ -120,7 +120,7 @@ fn sample(dice: &mut Dice) -> Sample {
         ramp_operations: dice.count(),
         due_operations: dice.count(),
         backlog_operations: dice.count(),
-        faults,
+        io_failures,
         verified: dice.maybe(verified),
         steps: Vec::new(),
         disturbances: Vec::new(),

@@ -4,7 +4,7 @@ use stormeter_datastore::DiskSet;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{FixedWorkLog, Observer, Payload};
 use stormeter_trial::{
-    Ended, Fault, FaultOutcome, Limits, Sample, Start, Transfer, TransferDirection,
+    Ended, IoFailure, IoFailureOutcome, Limits, Sample, Start, Transfer, TransferDirection,
 };
 
 use super::BLOCK_BYTES;
@@ -64,7 +64,7 @@ impl Server {
             Keeper::Disk(disks) => {
                 let mut files = Files::new(disks.as_mut(), &self, watcher);
                 let served = self.keep_on_disk(&mut files);
-                files.faults.drain(..).for_each(|fault| log.fault(fault));
+                files.io_failures.drain(..).for_each(|failure| log.io_failed(failure));
                 served
             }
         };
@@ -128,7 +128,7 @@ struct Files<'a, 'b, D> {
     /// What is outstanding, by slot.
     slots: [Option<Operation>; OUTSTANDING as usize],
     done: Vec<Completion>,
-    faults: Vec<Fault>,
+    io_failures: Vec<IoFailure>,
 }
 
 impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
@@ -145,7 +145,7 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
             at_bytes: server.start.place(server.number, places) * u64::from(chunk_bytes),
             slots: [None; OUTSTANDING as usize],
             done: Vec::new(),
-            faults: Vec::new(),
+            io_failures: Vec::new(),
         }
     }
 
@@ -257,10 +257,10 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
             let Some(operation) = place.and_then(Option::take) else { continue };
             let outcome = match completion.outcome() {
                 Ok(bytes) if bytes == operation.length_bytes => continue,
-                Ok(bytes) => FaultOutcome::Short(bytes),
-                Err(error) => FaultOutcome::Failed(error),
+                Ok(bytes) => IoFailureOutcome::Short(bytes),
+                Err(error) => IoFailureOutcome::Failed(error),
             };
-            self.faults.push(Fault {
+            self.io_failures.push(IoFailure {
                 disk: self.disk,
                 kind: operation.kind,
                 offset_bytes: operation.offset_bytes,
@@ -268,7 +268,7 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
                 outcome,
             });
         }
-        if self.faults.is_empty() { Ok(()) } else { Err(Ended::TooManyErrors) }
+        if self.io_failures.is_empty() { Ok(()) } else { Err(Ended::TooManyErrors) }
     }
 }
 

@@ -196,7 +196,7 @@ impl Outcome {
         let TrialOutcome::Measured { sample, .. } = &record.outcome else {
             panic!("trial {trial} failed: {:?}", record.outcome)
         };
-        assert_eq!(sample.faulty_operations(), 0, "trial {trial}: {:?}", sample.faults);
+        assert_eq!(sample.failed_operations(), 0, "trial {trial}: {:?}", sample.io_failures);
         let incidents = self.incidents(trial);
         for text in told {
             assert!(incidents.contains(text), "trial {trial} does not tell '{text}': {incidents}");

@@ -38,7 +38,7 @@ fn a_server_that_dies_in_the_middle_fails_the_trial_with_a_reason() {
         let mut server = place.server.take();
         let (end, _) = place.run_with(&run, |_| drop(server.take()));
         let end = end.unwrap();
-        assert_eq!(end.sample.ended, Ended::TooManyErrors, "{workload:?}: {:?}", end.sample.faults);
+        assert_eq!(end.sample.ended, Ended::TooManyErrors, "{workload:?}: {:?}", end.sample.io_failures);
         let reason = end.failure().unwrap().to_string();
         assert!(reason.contains("first: ") && reason.contains("timed out"), "{reason}");
         // What is left belongs to a server that is gone.
@@ -77,8 +77,8 @@ fn a_disk_that_was_cut_off_fails_the_transfer_that_reads_it() {
     File::options().write(true).open(place.file(1)).unwrap().set_len(DISK / 2 + 8192).unwrap();
     let end = place.run(&run).unwrap();
     assert_eq!(end.sample.ended, Ended::TooManyErrors);
-    let fault = &end.sample.faults[0];
-    assert!(fault.disk == 1 && fault.offset_bytes >= DISK / 2, "{fault}");
+    let failure = &end.sample.io_failures[0];
+    assert!(failure.disk == 1 && failure.offset_bytes >= DISK / 2, "{failure}");
     assert!(end.failure().unwrap().to_string().contains("bytes moved"), "{:?}", end.failure());
     // The other pair was not disturbed.
     assert_eq!(end.sample.disks[0].operations, 4);

@@ -10,7 +10,7 @@ mod pair;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{FixedWorkLog, Observer};
 use stormeter_trial::{
-    Ended, Fault, FaultOutcome, FixedWorkError, Limits, Sample, Start, StepTime, Transfer,
+    Ended, IoFailure, IoFailureOutcome, FixedWorkError, Limits, Sample, Start, StepTime, Transfer,
     TransferDirection, TransferSink,
 };
 
@@ -34,7 +34,7 @@ pub struct TransferTrial {
     pub start: Start,
     /// Length of an interval row.
     pub interval_ns: u64,
-    /// When to give up; a transfer ends with its first fault.
+    /// When to give up; a transfer ends with its first failed I/O.
     pub limits: Limits,
 }
 
@@ -88,7 +88,7 @@ impl TransferTrial {
 /// last byte. The one step is `transfer`, with the same time.
 ///
 /// # Errors
-/// Only for what cannot be driven. Later errors are in [`Sample::ended`] and [`Sample::faults`].
+/// Only for what cannot be driven. Later errors are in [`Sample::ended`] and [`Sample::io_failures`].
 pub fn drive_transfer<O: Observer>(
     trial: &TransferTrial,
     machine: &mut Machine,
@@ -206,12 +206,12 @@ impl<'a, O: Observer> Transfers<'a, O> {
         if let Some(operation) = pair.operation(place) {
             let outcome = match completion.outcome() {
                 Ok(bytes) if bytes == operation.length_bytes => None,
-                Ok(bytes) => Some(FaultOutcome::Short(bytes)),
-                Err(error) => Some(FaultOutcome::Failed(error)),
+                Ok(bytes) => Some(IoFailureOutcome::Short(bytes)),
+                Err(error) => Some(IoFailureOutcome::Failed(error)),
             };
             if let Some(outcome) = outcome {
                 let Operation { kind, offset_bytes, length_bytes, .. } = operation;
-                self.log.fault(Fault { disk: vm, kind, offset_bytes, length_bytes, outcome });
+                self.log.io_failed(IoFailure { disk: vm, kind, offset_bytes, length_bytes, outcome });
                 return false;
             }
         }

@@ -27,7 +27,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
         ramp_operations: 0,
         due_operations: 0,
         backlog_operations: 0,
-        faults: vec![],
+        io_failures: vec![],
         verified: None,
         disturbances: vec![],
         settled_ns: 0,

@@ -118,7 +118,7 @@ fn a_target_that_stays_full_is_given_up() {
     // Each I/O was tried again as long as the URL's two seconds allow: with ever longer waits that
     // is fourteen times, and not the sixty-four without it.
     let mut samples = outcome.conclusion.trials.iter().filter_map(|trial| trial.sample());
-    let failed = samples.find_map(|sample| Some(sample.faulty_operations()).filter(|&n| n > 0));
+    let failed = samples.find_map(|sample| Some(sample.failed_operations()).filter(|&n| n > 0));
     let failed = failed.unwrap();
     assert!(fired > failed && fired < 30 * failed, "{fired} refusals of {failed} I/Os");
     bench.assert_removed();

@@ -2,7 +2,7 @@
 
 use stormeter_disk::DeviceError;
 use stormeter_study::{Step, StepAction};
-use stormeter_trial::{Disturbance, Fault, FaultOutcome};
+use stormeter_trial::{Disturbance, IoFailure, IoFailureOutcome};
 
 use super::*;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};
@@ -95,12 +95,12 @@ fn errors_under_steps_are_told_and_throw_nothing_away() {
     let (plan, mut trials) = disturbed(|_| 2);
     let (sample, _) = trials.at(3, 1);
     sample.reads.errors = 5;
-    sample.faults = vec![Fault {
+    sample.io_failures = vec![IoFailure {
         disk: 0,
         kind: stormeter_disk::Kind::Read,
         offset_bytes: 0,
         length_bytes: 4096,
-        outcome: FaultOutcome::Failed(DeviceError(5)),
+        outcome: IoFailureOutcome::Failed(DeviceError(5)),
     }];
     let found = |trials: &Trials| {
         let of_errors = |(_, found): &&(Option<usize>, LawFinding)| found.fact.law() == Some(10);
