@@ -25,8 +25,8 @@ use stormeter_disk::Clock;
 
 use crate::error::HostError;
 use crate::frame::{FrameError, read_frame, write_frame};
-use crate::knock::enter;
 use crate::message::{Command, Report};
+use crate::serial_handshake::open_session;
 use crate::socket::connect;
 
 /// How often to check whether the process has ended.
@@ -164,7 +164,7 @@ impl Link {
         inbox: &Sender<Heard>,
     ) -> Result<Self, HostError> {
         let connected = connect(path).and_then(|socket| {
-            // Between two knocks the answer is checked for.
+            // Between two questions the answer is checked for.
             socket.set_read_timeout(Some(Duration::from_millis(100)))?;
             Ok((socket.try_clone()?, socket.try_clone()?, socket))
         });
@@ -174,14 +174,14 @@ impl Link {
         })?;
         let (queue, commands) = mpsc::channel();
         let (open, heard_all) = mpsc::channel();
-        let word = format!("{}-{connection}", std::process::id());
+        let nonce = format!("{}-{connection}", std::process::id());
         let mut ear = Ear { host, connection, clock: clock.clone(), inbox: inbox.clone() };
         let clock = clock.clone();
         // Closing the socket ends both threads.
         thread::spawn(move || {
             let _open: Sender<()> = open;
-            let entered = enter(&mut line, &word, &mut || true);
-            match entered.and_then(|()| line.set_read_timeout(None)) {
+            let opened = open_session(&mut line, &nonce, &mut || true);
+            match opened.and_then(|()| line.set_read_timeout(None)) {
                 Ok(()) => {
                     thread::spawn(move || send(&commands, output, clock));
                     ear.hear(line);

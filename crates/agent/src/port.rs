@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::knock::answer;
+use crate::serial_handshake::accept_session;
 use crate::serve::{Stop, serve};
 
 /// How long to pause while the other end is not open.
@@ -28,7 +28,7 @@ pub fn serve_port(port: &Path, version: &str, say: &mut dyn FnMut(&str)) -> io::
     // A port can be opened only once: both directions use the same file.
     let mut line = Line(OpenOptions::new().read(true).write(true).open(port)?);
     loop {
-        answer(&mut line, version, &mut || thread::sleep(NOT_OPEN))?;
+        accept_session(&mut line, version, &mut || thread::sleep(NOT_OPEN))?;
         let (input, output) = (line.again()?, line.again()?);
         if let Err(error) = serve(input, output, version, Stop::default()) {
             say(&error.to_string());

@@ -10,7 +10,8 @@ use crate::compact_histogram::{CompactHistogram, DiskCounts};
 use crate::kind_counts::KindCounts;
 use stormeter_trial::histogram::bucket_of;
 use stormeter_trial::{
-    DiskTotals, IoFailure, IoFailureOutcome, Interval, IntervalTotals, KindTotals, MAX_IO_FAILURES_KEPT,
+    DiskTotals, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
+    MAX_IO_FAILURES_KEPT,
 };
 
 /// The tallies of a trial on one thread.

@@ -295,7 +295,8 @@ fn errors_and_short_ios_are_counted_and_shown_never_dropped() {
     assert!((147..=293).contains(&total.short_operations), "{}", total.short_operations);
     assert_eq!(sample.failed_operations(), total.errors + total.short_operations);
     assert_eq!(sample.io_failures.len(), 8);
-    let outcomes: Vec<IoFailureOutcome> = sample.io_failures.iter().map(|failure| failure.outcome).collect();
+    let outcomes: Vec<IoFailureOutcome> =
+        sample.io_failures.iter().map(|failure| failure.outcome).collect();
     assert!(outcomes.contains(&IoFailureOutcome::Short(2048)));
     assert_tallies(&sample);
 }
@@ -398,8 +399,12 @@ fn whatever_the_disks_do_the_tallies_agree() {
         trial.duration_ns = 50 * MS;
         trial.interval_ns = 7 * MS;
         trial.ramp_ns = (seed % 5) * MS;
-        trial.limits =
-            Limits { stall_ns: 10 * MS, max_io_failures: 40, open_loop_outstanding: 5, awake_ns: 0 };
+        trial.limits = Limits {
+            stall_ns: 10 * MS,
+            max_io_failures: 40,
+            open_loop_outstanding: 5,
+            awake_ns: 0,
+        };
         match seed % 4 {
             1 => trial.workload.arrivals = Arrivals::Poisson { rate_per_s: 3_000.0 },
             2 => trial.workload.burst = Some(Burst { length: 3, delay_ns: MS }),

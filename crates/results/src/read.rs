@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
 use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_trial::{
-    CpuUsage, DiskTotals, Ended, IoFailure, IoFailureOutcome, Histogram, HostCpu, Interval, IntervalTotals,
-    KindTotals, LatencyBucket, Pressure, Sample, TrialFailure,
+    CpuUsage, DiskTotals, Ended, Histogram, HostCpu, Interval, IntervalTotals, IoFailure,
+    IoFailureOutcome, KindTotals, LatencyBucket, Pressure, Sample, TrialFailure,
 };
 
 use crate::finished::{Event, EventKind};

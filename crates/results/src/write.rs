@@ -5,7 +5,8 @@ use serde::Serialize;
 use stormeter_disk::Kind;
 use stormeter_study::StudyPlan;
 use stormeter_trial::{
-    CpuUsage, IoFailureOutcome, Histogram, HostCpu, IntervalTotals, LatencyBucket, Sample, TrialFailure,
+    CpuUsage, Histogram, HostCpu, IntervalTotals, IoFailureOutcome, LatencyBucket, Sample,
+    TrialFailure,
 };
 
 use crate::finished::Event;

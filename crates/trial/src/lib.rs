@@ -84,8 +84,8 @@ pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
 pub use monitor::MonitorRow;
 pub use sample::{
-    DiskTotals, Ended, IoFailure, IoFailureOutcome, Interval, IntervalTotals, KindTotals, MAX_IO_FAILURES_KEPT,
-    Sample,
+    DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
+    MAX_IO_FAILURES_KEPT, Sample,
 };
 pub use start::Start;
 pub use touched::touched_share;

@@ -57,7 +57,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { stall_ns: 30_000_000_000, max_io_failures: 1000, open_loop_outstanding: 1024, awake_ns: 0 }
+        Self {
+            stall_ns: 30_000_000_000,
+            max_io_failures: 1000,
+            open_loop_outstanding: 1024,
+            awake_ns: 0,
+        }
     }
 }
 

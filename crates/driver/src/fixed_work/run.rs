@@ -9,7 +9,7 @@ use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait
 use super::log::FixedWorkLog;
 use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
-use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, FixedWorkTrial, Sample, StepTime};
+use stormeter_trial::{Ended, FixedWorkTrial, IoFailure, IoFailureOutcome, Sample, StepTime};
 
 /// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;

@@ -9,7 +9,7 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, SimulatedDisks, Stall, VirtualTime,
 };
 use stormeter_trial::{
-    Ended, IoFailureOutcome, FileOperation, FixedWork, FixedWorkError, FixedWorkTrial, Interval,
+    Ended, FileOperation, FixedWork, FixedWorkError, FixedWorkTrial, Interval, IoFailureOutcome,
 };
 
 use crate::setting::*;

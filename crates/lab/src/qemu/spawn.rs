@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stormeter_agent::{connect, knock};
+use stormeter_agent::{connect, find_agent};
 
 use super::accelerator::Accelerator;
 use super::folder::{self, PID_FILE};
@@ -103,7 +103,7 @@ impl Guest {
     ) -> Result<(), LabError> {
         let heard = match kind {
             Kind::Storage | Kind::Host => self.control_port()?.hello(patience, go_on).map(|_| ()),
-            Kind::Worker => self.knock(patience, go_on),
+            Kind::Worker => self.find_agent(patience, go_on),
         };
         match heard {
             Ok(()) => Ok(()),
@@ -118,14 +118,18 @@ impl Guest {
     }
 
     /// Waits until its agent answers, and leaves the connection to the next client.
-    fn knock(&self, patience: Duration, go_on: &mut dyn FnMut() -> bool) -> std::io::Result<()> {
+    fn find_agent(
+        &self,
+        patience: Duration,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<()> {
         let mut line = connect(&self.agent())?;
         line.set_read_timeout(Some(Duration::from_millis(100)))?;
         // A guest that never comes up reads nothing, and the socket's buffer fills up eventually.
         line.set_write_timeout(Some(patience))?;
         let end = Instant::now() + patience;
         let mut in_time = || Instant::now() < end && go_on();
-        knock(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())
+        find_agent(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())
     }
 
     /// An error about this guest, with the end of its console log.

@@ -9,8 +9,8 @@ use stormeter_statistics::{
 };
 use stormeter_study::Metric;
 use stormeter_trial::{
-    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, IoFailure, IoFailureOutcome, FoundBlock,
-    Kind, MemoryPlace, TrialFailure,
+    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, FoundBlock, IoFailure,
+    IoFailureOutcome, Kind, MemoryPlace, TrialFailure,
 };
 
 use super::{Remedies, Setting, SettingNames, finding, remedy, study_key};

@@ -8,9 +8,9 @@ use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
-    Distribution, Durations, Ended, ExpectedBlock, IoFailure, IoFailureOutcome, FoundBlock, Histogram,
-    HostCpu, Interval, IntervalTotals, IssueTimes, KindTotals, MonitorRow, Pressure, Sample,
-    SizeShare, StepTime, TrialFailure, Verified, Workload,
+    Distribution, Durations, Ended, ExpectedBlock, FoundBlock, Histogram, HostCpu, Interval,
+    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, MonitorRow, Pressure,
+    Sample, SizeShare, StepTime, TrialFailure, Verified, Workload,
 };
 
 pub(crate) struct Dice(SplitMix64);

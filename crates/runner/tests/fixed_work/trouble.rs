@@ -38,7 +38,12 @@ fn a_server_that_dies_in_the_middle_fails_the_trial_with_a_reason() {
         let mut server = place.server.take();
         let (end, _) = place.run_with(&run, |_| drop(server.take()));
         let end = end.unwrap();
-        assert_eq!(end.sample.ended, Ended::TooManyErrors, "{workload:?}: {:?}", end.sample.io_failures);
+        assert_eq!(
+            end.sample.ended,
+            Ended::TooManyErrors,
+            "{workload:?}: {:?}",
+            end.sample.io_failures
+        );
         let reason = end.failure().unwrap().to_string();
         assert!(reason.contains("first: ") && reason.contains("timed out"), "{reason}");
         // What is left belongs to a server that is gone.

@@ -10,7 +10,7 @@ mod pair;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{FixedWorkLog, Observer};
 use stormeter_trial::{
-    Ended, IoFailure, IoFailureOutcome, FixedWorkError, Limits, Sample, Start, StepTime, Transfer,
+    Ended, FixedWorkError, IoFailure, IoFailureOutcome, Limits, Sample, Start, StepTime, Transfer,
     TransferDirection, TransferSink,
 };
 
@@ -211,7 +211,13 @@ impl<'a, O: Observer> Transfers<'a, O> {
             };
             if let Some(outcome) = outcome {
                 let Operation { kind, offset_bytes, length_bytes, .. } = operation;
-                self.log.io_failed(IoFailure { disk: vm, kind, offset_bytes, length_bytes, outcome });
+                self.log.io_failed(IoFailure {
+                    disk: vm,
+                    kind,
+                    offset_bytes,
+                    length_bytes,
+                    outcome,
+                });
                 return false;
             }
         }

@@ -3,7 +3,7 @@
 //! A pipe is new for each controller; such a line is not. Incomplete data of an earlier controller may
 //! still be on it, in both directions, and neither end reliably notices when the other disconnects. So
 //! both ends exchange lines before frames: the controller repeats a line with a nonce of its own until it
-//! is answered, then enters, and discards whatever arrives before the answer to that. No line can be
+//! is answered, then opens the session, and discards whatever arrives before the answer to that. No line can be
 //! mistaken for a frame: its first four bytes would be a length that no frame has.
 
 use std::io::{self, Read, Write};
@@ -11,30 +11,30 @@ use std::time::{Duration, Instant};
 
 /// How often the line is repeated. What is written to a guest that is not listening yet is kept for it,
 /// so repeating costs an extra answer and loses none.
-const KNOCK_EVERY: Duration = Duration::from_millis(250);
+const REPEAT_EVERY: Duration = Duration::from_millis(250);
 /// Longer than any of our lines.
 const LONGEST: usize = 200;
 
-/// Knocks until the far end answers; returns its version. Reads from `stream` must time out after a short
-/// time; `word` must be one that no other controller of the line uses; `go_on` is polled in between.
+/// Asks until an agent at the far end answers; returns its version. Reads from `stream` must time out after a short
+/// time; `nonce` must be one that no other controller of the line uses; `keep_trying` is polled in between.
 ///
 /// # Errors
-/// The line broke or ended, or `go_on` returned false ([`io::ErrorKind::TimedOut`]).
-pub fn knock(
+/// The line broke or ended, or `keep_trying` returned false ([`io::ErrorKind::TimedOut`]).
+pub fn find_agent(
     stream: &mut (impl Read + Write),
-    word: &str,
-    go_on: &mut dyn FnMut() -> bool,
+    nonce: &str,
+    keep_trying: &mut dyn FnMut() -> bool,
 ) -> io::Result<String> {
-    let knock = format!("\nstormeter knock {word}\n");
+    let question = format!("\nstormeter knock {nonce}\n");
     let mut lines = Lines::default();
-    let mut knocked: Option<Instant> = None;
-    while go_on() {
-        if knocked.is_none_or(|at| at.elapsed() >= KNOCK_EVERY) {
-            stream.write_all(knock.as_bytes())?;
-            knocked = Some(Instant::now());
+    let mut asked: Option<Instant> = None;
+    while keep_trying() {
+        if asked.is_none_or(|at| at.elapsed() >= REPEAT_EVERY) {
+            stream.write_all(question.as_bytes())?;
+            asked = Some(Instant::now());
         }
         if let Some(line) = lines.next(stream)?
-            && let Some(version) = said(&line, "here", word)
+            && let Some(version) = said(&line, "here", nonce)
         {
             return Ok(version.to_owned());
         }
@@ -42,22 +42,22 @@ pub fn knock(
     Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
 }
 
-/// Knocks and enters: what follows on the stream are frames of an agent that waits for a hello.
+/// Finds the agent and opens a session: what follows on the stream are frames of an agent that waits for a hello.
 ///
 /// # Errors
-/// See [`knock`].
-pub(crate) fn enter(
+/// See [`find_agent`].
+pub(crate) fn open_session(
     stream: &mut (impl Read + Write),
-    word: &str,
-    go_on: &mut dyn FnMut() -> bool,
+    nonce: &str,
+    keep_trying: &mut dyn FnMut() -> bool,
 ) -> io::Result<()> {
-    knock(stream, word, go_on)?;
-    stream.write_all(format!("stormeter enter {word}\n").as_bytes())?;
+    find_agent(stream, nonce, keep_trying)?;
+    stream.write_all(format!("stormeter enter {nonce}\n").as_bytes())?;
     let mut lines = Lines::default();
-    while go_on() {
-        // Answers to superfluous knocks come before it.
+    while keep_trying() {
+        // Answers to superfluous questions come before it.
         if let Some(line) = lines.next(stream)?
-            && said(&line, "entered", word).is_some()
+            && said(&line, "entered", nonce).is_some()
         {
             return Ok(());
         }
@@ -65,12 +65,12 @@ pub(crate) fn enter(
     Err(io::Error::new(io::ErrorKind::TimedOut, "no answer"))
 }
 
-/// The far end: answers knocks until a controller enters. If a read returns nothing, the other end is not
+/// The far end: answers controllers until one opens a session. If a read returns nothing, the other end is not
 /// open; it is retried after `rest`.
 ///
 /// # Errors
 /// The line broke.
-pub(crate) fn answer(
+pub(crate) fn accept_session(
     stream: &mut (impl Read + Write),
     version: &str,
     rest: &mut dyn FnMut(),
@@ -88,13 +88,13 @@ pub(crate) fn answer(
             }
             Err(error) => return Err(error),
         };
-        let Some((verb, word)) = line.strip_prefix("stormeter ").and_then(|it| it.split_once(' '))
+        let Some((verb, nonce)) = line.strip_prefix("stormeter ").and_then(|it| it.split_once(' '))
         else {
             continue;
         };
         let answered = match verb {
-            "knock" => format!("\nstormeter here {word} {version}\n"),
-            "enter" => format!("\nstormeter entered {word}\n"),
+            "knock" => format!("\nstormeter here {nonce} {version}\n"),
+            "enter" => format!("\nstormeter entered {nonce}\n"),
             _ => continue,
         };
         // A controller that has left meanwhile does not miss it.
@@ -105,10 +105,10 @@ pub(crate) fn answer(
     }
 }
 
-/// What follows `stormeter VERB WORD`, if the line has that form.
-fn said<'l>(line: &'l str, verb: &str, word: &str) -> Option<&'l str> {
+/// What follows `stormeter VERB NONCE`, if the line has that form.
+fn said<'l>(line: &'l str, verb: &str, nonce: &str) -> Option<&'l str> {
     let rest = line.strip_prefix("stormeter ")?.strip_prefix(verb)?.strip_prefix(' ')?;
-    let rest = rest.strip_prefix(word)?;
+    let rest = rest.strip_prefix(nonce)?;
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start())
 }
 
@@ -164,7 +164,7 @@ mod tests {
     fn far_end(mut far: UnixStream) -> std::thread::JoinHandle<(io::Result<()>, UnixStream)> {
         std::thread::spawn(move || {
             let mut rests = 0;
-            let answered = answer(&mut far, "1.2.3", &mut || {
+            let answered = accept_session(&mut far, "1.2.3", &mut || {
                 rests += 1;
                 assert!(rests < 1000, "the line was closed");
             });
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_knocks_enters_over_what_others_left_on_the_line() {
+    fn a_session_opens_despite_what_others_left_on_the_line() {
         let (mut near, mut far) = line();
         // Half a frame of an earlier controller, and half a report to it.
         near.write_all(&[7, 1, 0, 0, b'{', b'"']).unwrap();
         near.write_all(&vec![b'x'; 10_000]).unwrap();
         far.write_all(b"\x10\0\0\0{\"Interval\":stormeter here other 9").unwrap();
         let far = far_end(far);
-        enter(&mut near, "mine", &mut || true).unwrap();
+        open_session(&mut near, "mine", &mut || true).unwrap();
         near.write_all(b"frames").unwrap();
         let (answered, mut far) = far.join().unwrap();
         answered.unwrap();
@@ -190,18 +190,18 @@ mod tests {
     }
 
     #[test]
-    fn knocking_alone_tells_the_version_and_leaves_the_door_as_it_is() {
+    fn finding_an_agent_yields_its_version_and_opens_no_session() {
         let (mut near, far) = line();
         let far = far_end(far);
-        for word in ["first", "second"] {
-            assert_eq!(knock(&mut near, word, &mut || true).unwrap(), "1.2.3");
+        for nonce in ["first", "second"] {
+            assert_eq!(find_agent(&mut near, nonce, &mut || true).unwrap(), "1.2.3");
         }
-        enter(&mut near, "third", &mut || true).unwrap();
+        open_session(&mut near, "third", &mut || true).unwrap();
         far.join().unwrap().0.unwrap();
     }
 
     #[test]
-    fn a_word_is_answered_to_whom_it_belongs() {
+    fn an_answer_counts_only_with_the_nonce_of_the_question() {
         assert_eq!(said("stormeter here a 1.0", "here", "a"), Some("1.0"));
         assert_eq!(said("stormeter entered a", "entered", "a"), Some(""));
         for line in ["stormeter here ab 1.0", "stormeter entered a", "here a", ""] {
@@ -210,16 +210,16 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_not_waited_for_longer_than_is_wanted() {
+    fn the_wait_for_an_agent_ends_when_the_caller_says_so() {
         let (mut near, _far) = line();
         let mut asked = 0;
-        let error = knock(&mut near, "mine", &mut || {
+        let error = find_agent(&mut near, "mine", &mut || {
             asked += 1;
             asked < 4
         });
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let (mut near, far) = line();
         drop(far);
-        assert!(enter(&mut near, "mine", &mut || true).is_err());
+        assert!(open_session(&mut near, "mine", &mut || true).is_err());
     }
 }
