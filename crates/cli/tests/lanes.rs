@@ -11,9 +11,9 @@ use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, SiteExecutor, prepare};
 use stormeter_results::{Attempt, Environment, Phase, Prediction, ResultsFile, TrialRecord};
 use stormeter_runner::{
-    Collaborators, Executor, LocalExecutor, OpenOrder, Opened, PrepareOrder, PreparedStore,
-    Progress, Request, RunError, Silent, Tell, TrialEnd, TrialOrder, TrialTarget, run_prediction,
-    run_with,
+    Collaborators, Executor, LocalExecutor, OnTrialEnd, OpenOrder, Opened, PrepareOrder,
+    PreparedStore, Progress, Request, RunError, Silent, TrialEnd, TrialOrder, TrialTarget,
+    run_prediction, run_with,
 };
 use stormeter_site::parse_site;
 use stormeter_study::{StudyPlan, parse_study};
@@ -101,10 +101,10 @@ impl Executor for Asked<'_> {
         orders: &[TrialOrder],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-        tell: &mut Tell<'_>,
+        on_end: &mut OnTrialEnd<'_>,
     ) -> Result<(), RunError> {
         self.orders.extend_from_slice(orders);
-        self.inner.trials(orders, cancel, progress, tell)
+        self.inner.trials(orders, cancel, progress, on_end)
     }
 
     fn remove(&mut self) -> Vec<String> {

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_results::{DatastoreDescription, Elasticity};
 use stormeter_runner::{
-    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress, RunError,
-    Tell, TrialEnd, TrialOrder,
+    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress,
+    RunError, TrialEnd, TrialOrder,
 };
 
 use crate::elasticity::elasticities;
@@ -104,11 +104,11 @@ impl Executor for SiteExecutor<'_> {
         orders: &[TrialOrder],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-        tell: &mut Tell<'_>,
+        on_end: &mut OnTrialEnd<'_>,
     ) -> Result<(), RunError> {
         let task = |number: usize| self.carry_out(&orders[number], cancel);
         in_order(self.threads, orders.len(), cancel, task, |number, end| {
-            tell(number, end, progress)
+            on_end(number, end, progress)
         })
     }
 

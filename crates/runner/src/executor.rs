@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
 
 /// Hears of the outcome of the trial of that number, and says whether to go on.
-pub type Tell<'a> =
+pub type OnTrialEnd<'a> =
     dyn FnMut(usize, Result<TrialEnd, RunError>, &mut dyn Progress) -> Result<(), RunError> + 'a;
 
 /// Carries out trials.
@@ -93,20 +93,20 @@ pub trait Executor {
     /// other. It ends early when `cancel` is set, and tells nothing more from then on.
     ///
     /// # Errors
-    /// What `tell` said.
+    /// What `on_end` returned.
     fn trials(
         &mut self,
         orders: &[TrialOrder],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-        tell: &mut Tell<'_>,
+        on_end: &mut OnTrialEnd<'_>,
     ) -> Result<(), RunError> {
         for (number, order) in orders.iter().enumerate() {
             let end = self.trial(order, cancel, progress);
             if cancel.load(Ordering::Relaxed) {
                 break;
             }
-            tell(number, end, progress)?;
+            on_end(number, end, progress)?;
         }
         Ok(())
     }

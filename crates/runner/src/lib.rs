@@ -51,11 +51,13 @@ pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
 pub use executor::{
-    Executor, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedStore, Tell,
+    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedStore,
     TrialOrder, TrialTarget, Verification,
 };
 pub use fill_spec::FillSpec;
-pub use fixed_work::{Caller, ClientStart, FixedWorkRun, ListenOrder, run_clients, run_fixed_work};
+pub use fixed_work::{
+    ClientStart, FixedWorkRun, ListenOrder, TransferClient, run_clients, run_fixed_work,
+};
 pub use local_executor::LocalExecutor;
 pub use modelled::Modelled;
 pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};

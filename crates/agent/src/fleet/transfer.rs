@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use stormeter_runner::{
-    Caller, ClientStart, ListenOrder, Password, Progress, RunError, TrialEnd, TrialOrder,
+    ClientStart, ListenOrder, Password, Progress, RunError, TransferClient, TrialEnd, TrialOrder,
     run_clients,
 };
 use stormeter_trial::Interval;
@@ -89,12 +89,12 @@ impl Fleet {
             return Err(refused(no_address(of)));
         }
         let addresses = of.destination.reached(port).map_err(refused)?;
-        let caller = Caller { addresses: &addresses, token };
+        let client = TransferClient { addresses: &addresses, token };
         let connect = |vm| {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Trouble::Cancelled);
             }
-            caller.connect(vm).map_err(|error| {
+            client.connect(vm).map_err(|error| {
                 let at = addresses.first().map(ToString::to_string).unwrap_or_default();
                 refused(format!(
                     "the server of a transfer cannot be reached at {at}: {error}; see that no firewall \

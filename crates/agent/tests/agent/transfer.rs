@@ -7,7 +7,7 @@ use stormeter_agent::{Command, Report};
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
 use stormeter_runner::{
-    Caller, ClientStart, ListenOrder, Password, Silent, TrialEnd, TrialOrder, run_clients,
+    ClientStart, ListenOrder, Password, Silent, TransferClient, TrialEnd, TrialOrder, run_clients,
 };
 use stormeter_study::WorkloadKind;
 use stormeter_trial::{
@@ -46,8 +46,8 @@ fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
 
 fn connect(address: SocketAddr, token: &str) -> std::io::Result<Vec<TcpStream>> {
     let (addresses, token) = ([address], Password(token.into()));
-    let caller = Caller { addresses: &addresses, token: &token };
-    (0..VMS).map(|vm| caller.connect(vm)).collect()
+    let client = TransferClient { addresses: &addresses, token: &token };
+    (0..VMS).map(|vm| client.connect(vm)).collect()
 }
 
 fn done(session: &mut Session) -> TrialEnd {

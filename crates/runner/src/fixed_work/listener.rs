@@ -177,14 +177,14 @@ impl Visitor {
 
 /// Who comes to a listener: the clients of a trial, one for each VM.
 #[derive(Debug, Clone, Copy)]
-pub struct Caller<'a> {
+pub struct TransferClient<'a> {
     /// Where the listener is; the first address that answers is taken.
     pub addresses: &'a [SocketAddr],
     /// The token of the trial.
     pub token: &'a Password,
 }
 
-impl Caller<'_> {
+impl TransferClient<'_> {
     /// Lets the client of a VM in. Its connection, once the server has answered.
     ///
     /// # Errors
@@ -257,14 +257,15 @@ mod tests {
         let token = Password(TOKEN.into());
         let (inside, mut clients) = with_listener(2, &AtomicBool::new(false), |address| {
             let addresses = [address];
-            let caller = Caller { addresses: &addresses, token: &token };
+            let caller = TransferClient { addresses: &addresses, token: &token };
             // Somebody who says nothing, one who says a part, one who is gone at once.
             let silent = TcpStream::connect(address).unwrap();
             let mut half = TcpStream::connect(address).unwrap();
             half.write_all(&TOKEN.as_bytes()[..7]).unwrap();
             drop(TcpStream::connect(address).unwrap());
             let wrong = Password(TOKEN.replace('0', "1"));
-            let refused = Caller { addresses: &addresses, token: &wrong }.connect(0).unwrap_err();
+            let refused =
+                TransferClient { addresses: &addresses, token: &wrong }.connect(0).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
             let second = caller.connect(1).unwrap();
             assert!(caller.connect(1).is_err(), "its place is taken");
@@ -302,13 +303,13 @@ mod tests {
                 socket.write_all(b"SSH-2.0").unwrap();
                 let _ = socket.read(&mut [0; 64]);
             });
-            Caller { addresses: &addresses, token: &token }.connect(0).unwrap_err()
+            TransferClient { addresses: &addresses, token: &token }.connect(0).unwrap_err()
         });
         assert!(error.to_string().contains("something else"), "{error}");
         drop(listener);
-        let error = Caller { addresses: &addresses, token: &token }.connect(0).unwrap_err();
+        let error = TransferClient { addresses: &addresses, token: &token }.connect(0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
-        assert!(Caller { addresses: &[], token: &token }.connect(0).is_err());
+        assert!(TransferClient { addresses: &[], token: &token }.connect(0).is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ use disks::OnDisks;
 
 pub(crate) use before::{Before, before};
 pub(crate) use listener::TransferListener;
-pub use listener::{Caller, ListenOrder};
+pub use listener::{ListenOrder, TransferClient};
 
 /// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
