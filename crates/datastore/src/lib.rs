@@ -51,7 +51,7 @@ pub use leftover::{Leftovers, clean_leftovers};
 pub use network::NetworkDisks;
 pub use null::NullDisks;
 pub use prepare::{Fill, Preparation, Prepared};
-pub use presence::{OtherRun, Sharing};
+pub use presence::OtherRun;
 pub use signature::{Finding, Signature, inspect};
 pub use space::Space;
 pub use spec::DiskSpec;

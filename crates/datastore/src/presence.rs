@@ -24,6 +24,8 @@ use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddr, UnixDatagram};
 
+use stormeter_disk::{Sharing, StorageEvent};
+
 use crate::owner::{Owner, is_run_id};
 
 /// The prefix of all socket names.
@@ -48,19 +50,6 @@ pub(crate) enum Shared {
     Server(SocketAddr),
 }
 
-/// How another run interferes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sharing {
-    /// It works in the same directory or export.
-    Directory,
-    /// It works on the same file system.
-    FileSystem,
-    /// It works on the same disk.
-    Disk,
-    /// It works on the same server.
-    Server,
-}
-
 /// Another run that uses the same storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherRun {
@@ -72,6 +61,13 @@ pub struct OtherRun {
     pub host: Option<String>,
     /// What is shared.
     pub sharing: Sharing,
+}
+
+impl From<OtherRun> for StorageEvent {
+    fn from(other: OtherRun) -> Self {
+        let OtherRun { run_id, pid, host: machine, sharing } = other;
+        StorageEvent::OtherRun { run_id, pid, machine, sharing }
+    }
 }
 
 impl fmt::Display for OtherRun {

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSet, DiskSpec, OpenDisks, OpenOptions,
-    Preparation, Prepared, Sharing, clean_leftovers,
+    Preparation, Prepared, clean_leftovers,
 };
-use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
+use stormeter_disk::{Completion, Disks, Kind, Operation, Sharing, Wait};
 
 const RUN: &str = "00000000000000d1";
 const SPEC: DiskSpec = DiskSpec { count: 2, size_bytes: 3 << 20, granularity_bytes: 4096 };

@@ -61,8 +61,10 @@
 
 mod clock;
 mod disks;
+mod incident;
 mod operation;
 
 pub use clock::Clock;
 pub use disks::{Disks, DisksError, Wait};
+pub use incident::{Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent};
 pub use operation::{Completion, DeviceError, Kind, Operation};

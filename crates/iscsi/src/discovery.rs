@@ -1,7 +1,7 @@
 //! A discovery session (RFC 7143 §4.3 and Appendix C): asks a portal for its targets and their
 //! addresses.
 
-use stormeter_disk::{Completion, Operation};
+use stormeter_disk::{Completion, Incident, Operation};
 use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span};
 
 use crate::chap;
@@ -430,7 +430,7 @@ impl WireSession for Discovery {
         }
     }
 
-    fn incidents(&mut self) -> Vec<String> {
+    fn incidents(&mut self) -> Vec<Incident> {
         Vec::new()
     }
 }

@@ -6,11 +6,18 @@
 mod common;
 
 use common::wire::{ASKS, Line, SECOND, commands, data_in, plain, sense, with};
-use stormeter_disk::{DeviceError, Kind, Operation};
+use stormeter_disk::{DeviceError, Incident, Kind, Operation, StalePart, StorageEvent};
 use stormeter_iscsi::pdu::{AsyncMessage, LogoutResponse, NO_TAG, NopIn, NopOut, Reject, flags};
 use stormeter_iscsi::scsi::cdb;
 use stormeter_iscsi::{Command, CommandError, Error, Options};
 use stormeter_wire::{Session as _, SessionState};
+
+/// The unit's sense data in words.
+#[track_caller]
+fn said(incident: &Incident) -> &str {
+    let StorageEvent::Sense { said, .. } = &incident.event else { panic!("{incident:?}") };
+    said.as_str()
+}
 
 #[test]
 fn the_window_holds_commands_back_until_it_opens() {
@@ -118,9 +125,9 @@ fn refusals_are_sent_again_later_and_attentions_at_once() {
     line.respond(third.task_tag, 0, &[]).unwrap();
     assert_eq!(line.completed(), (0, Ok(512)));
     let incidents = line.session.incidents();
-    assert!(incidents[0].contains("target full"), "{incidents:?}");
-    assert!(incidents[1].contains("unit attention"), "{incidents:?}");
-    assert!(incidents[2].contains("answered again"), "{incidents:?}");
+    assert_eq!(incidents[0].event, StorageEvent::TargetFull);
+    assert!(said(&incidents[1]).contains("unit attention"), "{incidents:?}");
+    assert_eq!(incidents[2].event, StorageEvent::Stale { part: StalePart::Response });
 }
 
 #[test]
@@ -137,7 +144,7 @@ fn the_attention_that_greets_every_session_is_no_incident_and_a_later_one_is() {
     let tag = commands(&line.heard())[0].task_tag;
     line.respond(tag, 2, &sense(6, 0x29, 0)).unwrap();
     let incidents = line.session.incidents();
-    assert!(incidents[0].contains("unit attention"), "{incidents:?}");
+    assert!(said(&incidents[0]).contains("unit attention"), "{incidents:?}");
 }
 
 #[test]
@@ -217,7 +224,7 @@ fn what_is_outstanding_survives_the_connection() {
     assert!(again.iter().all(|one| first.iter().all(|old| old.task_tag != one.task_tag)));
     assert_eq!(again[0].cdb[0], 0x12);
     assert_eq!(again[1].cdb, first[0].cdb);
-    assert!(line.session.incidents()[0].contains("2 operations outstanding"));
+    assert_eq!(line.session.incidents()[0].event, StorageEvent::Resent { requests: 2 });
 
     line.disconnect();
     let mut operations: Vec<Operation> = Vec::new();
@@ -262,7 +269,11 @@ fn asynchronous_messages_are_obeyed() {
     }
     let mut line = Line::ready(plain(), ASKS);
     message(&mut line, 0).unwrap();
-    assert!(line.session.incidents()[0].contains("capacity has changed"));
+    let told = line.session.incidents()[0].event.clone();
+    let StorageEvent::TargetMessage { code: 0, sense: Some(sense), .. } = told else {
+        panic!("{told:?}")
+    };
+    assert!(sense.as_str().contains("capacity has changed"), "{sense}");
     let reject = Reject { reason: 9, stat_sn: line.status(), ..Reject::default() };
     let error = line.say(reject.encode(), &[0x01; 48]).unwrap_err().to_string();
     assert!(error.contains("SCSI Command") && error.contains("invalid PDU field"), "{error}");
@@ -327,8 +338,8 @@ fn a_window_that_lets_out_one_command_a_connection_is_not_waited_for_without_end
     line.disconnect();
     assert_eq!(line.session.outstanding(), 4);
     assert_eq!(
-        line.session.incidents().last().unwrap(),
-        "3 I/Os failed that had waited for 20 s over several connections"
+        line.session.incidents().last().unwrap().event,
+        StorageEvent::TimedOut { operations: 3, after_ns: 20_000_000_000 }
     );
     line.connect();
     line.log_in(ASKS);

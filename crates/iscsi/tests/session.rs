@@ -6,7 +6,7 @@
 mod common;
 
 use common::wire::{ASKS, Line, commands, data_in, plain, sense, with};
-use stormeter_disk::{DeviceError, Kind, Operation};
+use stormeter_disk::{DeviceError, Kind, Operation, StorageEvent};
 use stormeter_iscsi::pdu::{
     Bhs, DataIn, DataOut, Digests, NO_TAG, R2t, ScsiCommand, ScsiResponse, flags,
 };
@@ -103,7 +103,9 @@ fn one_failing_part_fails_the_operation_once() {
     // Its other parts are never sent; the next operation is.
     let after = commands(&line.heard());
     assert_eq!((after.len(), after[0].expected_bytes), (1, 512));
-    assert!(line.session.incidents()[0].contains("unrecovered read error"));
+    let told = line.session.incidents()[0].event.clone();
+    let StorageEvent::Sense { said, .. } = told else { panic!("{told:?}") };
+    assert!(said.as_str().contains("unrecovered read error"), "{said}");
 }
 
 /// As with LIO: InitialR2T=No, immediate data, and segments of 8192 bytes.

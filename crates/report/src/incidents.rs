@@ -7,6 +7,7 @@
 use stormeter_results::Incident;
 
 use crate::model::{Finding, Severity};
+use crate::phrases;
 
 /// So many things are told of a datastore; the results file has them all.
 const MOST_TOLD: usize = 8;
@@ -18,7 +19,7 @@ const MOST_BLOCKS: usize = 6;
 /// A thing that happened to a datastore, over all its trials.
 struct Happening<'a> {
     datastore: usize,
-    what: &'a str,
+    incident: &'a Incident,
     times: u64,
     /// The trials: a block counted from 1, or `None` before the first block.
     trials: Vec<Option<u32>>,
@@ -35,7 +36,7 @@ pub(crate) fn incidents_of<'a>(
         for incident in incidents {
             let times = u64::from(incident.times);
             let same = |known: &&mut Happening<'_>| {
-                known.datastore == datastore && known.what == incident.what
+                known.datastore == datastore && known.incident.is_like(incident)
             };
             match happenings.iter_mut().find(same) {
                 Some(known) => {
@@ -44,12 +45,9 @@ pub(crate) fn incidents_of<'a>(
                         known.trials.push(place);
                     }
                 }
-                None => happenings.push(Happening {
-                    datastore,
-                    what: &incident.what,
-                    times,
-                    trials: vec![place],
-                }),
+                None => {
+                    happenings.push(Happening { datastore, incident, times, trials: vec![place] })
+                }
             }
         }
     }
@@ -82,7 +80,7 @@ impl Happening<'_> {
             1 => String::new(),
             times => format!(" ({times} times)"),
         };
-        format!("{}: {}{times}", self.place(), self.what)
+        format!("{}: {}{times}", self.place(), phrases::incident(self.incident))
     }
 
     fn place(&self) -> String {
@@ -107,6 +105,8 @@ impl Happening<'_> {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::StorageEvent;
+
     use super::*;
 
     const LOST: &[(&str, u32)] = &[("lost", 1)];
@@ -118,7 +118,10 @@ mod tests {
         let incidents: Vec<(Option<u32>, Vec<Incident>)> = trials
             .iter()
             .map(|(block, told)| {
-                let made = told.iter().map(|&(what, times)| Incident { what: what.into(), times });
+                let made = told.iter().map(|&(said, times)| {
+                    let event = StorageEvent::Other { said: said.into() };
+                    Incident { times, ..Incident::new(event) }
+                });
                 (block.map(|block| block + 1), made.collect())
             })
             .collect();

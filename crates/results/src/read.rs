@@ -14,8 +14,8 @@ use stormeter_trial::{
 };
 
 use crate::finished::{Event, EventKind};
-use crate::trial::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, issue, monitor, settled, step, verified};
+use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
+use crate::{component, disturbance, fact, incident, issue, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -113,6 +113,11 @@ impl File {
         self.form >= 7
     }
 
+    /// Form 8: incidents as facts.
+    fn has_events(self) -> bool {
+        self.form >= 8
+    }
+
     /// Form 4: the parts of predicted sites, and what speeding each up would gain.
     fn has_components(self) -> bool {
         self.form >= 4
@@ -148,7 +153,7 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         seed: seed.parse().map_err(|_| strange(format!("the seed {seed:?}")))?,
         outcome,
         incidents: match file.has_targets() {
-            true => incidents(connection, id)?,
+            true => incident::read(connection, file.has_events(), id)?,
             false => Vec::new(),
         },
         monitor: match file.has_studies() {
@@ -394,14 +399,6 @@ fn notes(connection: &Connection, id: i64) -> Result<Vec<String>> {
     notes.collect()
 }
 
-fn incidents(connection: &Connection, id: i64) -> Result<Vec<Incident>> {
-    let mut select =
-        connection.prepare_cached("SELECT * FROM incident WHERE trial_id = ? ORDER BY number")?;
-    let incidents = select
-        .query_map([id], |row| Ok(Incident { what: row.get("what")?, times: row.get("times")? }))?;
-    incidents.collect()
-}
-
 /// The form of the tables; see [`crate::FORMAT_VERSION`].
 pub(crate) fn format(connection: &Connection) -> Result<i32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
@@ -415,7 +412,7 @@ fn kind(row: &Row) -> Result<Kind> {
         .ok_or_else(|| strange(format!("the kind {name:?}")))
 }
 
-fn word(row: &Row, column: &str) -> Result<String> {
+pub(crate) fn word(row: &Row, column: &str) -> Result<String> {
     row.get(column)
 }
 

@@ -1,6 +1,7 @@
 //! One trial as it is stored.
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::Incident;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure};
 
 /// One trial: where it stood in the study and what came of it.
@@ -28,8 +29,7 @@ pub struct TrialRecord {
     pub seed: u64,
     /// Its outcome.
     pub outcome: TrialOutcome,
-    /// Problems that were overcome, such as a connection that was lost and re-established. Each
-    /// text once.
+    /// Problems that were overcome, such as a connection that was lost and re-established. Each once.
     #[serde(default)]
     pub incidents: Vec<Incident>,
     /// Host activity during the trial; empty if it could not be read.
@@ -66,15 +66,6 @@ impl Attempt {
         let nth = self.redo.wrapping_mul(ATTEMPTS).wrapping_add(self.number);
         block.wrapping_add(nth.wrapping_mul(STRIDE))
     }
-}
-
-/// An event during a trial that did not end it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Incident {
-    /// What happened, as a sentence without full stop.
-    pub what: String,
-    /// Number of times.
-    pub times: u32,
 }
 
 /// The purpose of a trial.

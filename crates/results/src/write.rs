@@ -12,7 +12,7 @@ use stormeter_trial::{
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, issue, monitor, settled, step, verified};
+use crate::{component, disturbance, fact, incident, issue, monitor, settled, step, verified};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -103,10 +103,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             insert.execute(params![int(trial.id)?, number, note])?;
         }
     }
-    let mut insert = connection.prepare("INSERT INTO incident VALUES (?, ?, ?, ?)")?;
-    for (number, incident) in (0i64..).zip(&trial.incidents) {
-        insert.execute(params![int(trial.id)?, number, incident.what, incident.times])?;
-    }
+    incident::write(connection, trial.id, &trial.incidents)?;
     monitor::write(connection, trial.id, &trial.monitor)?;
     component::write(connection, trial.id, &trial.components)
 }

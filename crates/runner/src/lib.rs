@@ -19,7 +19,6 @@ mod fixed_work;
 mod free_space;
 mod host_time;
 mod idle;
-mod incidents;
 mod journal;
 mod local_executor;
 mod machine;

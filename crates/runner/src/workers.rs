@@ -6,14 +6,13 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, OtherRun, RealClock};
-use stormeter_disk::Clock;
+use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, RealClock};
+use stormeter_disk::{Clock, Incidents};
 use stormeter_trial::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
 use stormeter_units::format_bytes;
 
 use crate::account::{Account, FoundTarget, Moment, Reader, Whole};
 use crate::error::RunError;
-use crate::incidents::gather;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::monitor::Monitor;
 use crate::progress::Progress;
@@ -23,6 +22,8 @@ use crate::watcher::{Watcher, WorkerEvent};
 
 /// The threads are given this long between "all are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
+/// Different incidents listed of a trial.
+const MOST_INCIDENTS: usize = 20;
 
 /// Says when the threads begin, asked when all of them are ready; an error sends them home.
 pub(crate) type Starter<'a> = &'a mut dyn FnMut(&mut RealClock) -> Result<u64, RunError>;
@@ -189,12 +190,21 @@ impl Workers<'_> {
         let (wall_end, end_ns) = both_clocks(&mut clock_here);
         let clock_ns = (end_ns - begin_ns) as f64;
         let wall_ns = (wall_end - wall).as_nanos() as f64;
-        let mut joined = Joined { notes: datastore.engine_notes(), monitor, ..Joined::default() };
+        let mut joined = Joined {
+            trial: None,
+            notes: datastore.engine_notes(),
+            incidents: Incidents::new(MOST_INCIDENTS),
+            lost: None,
+            monitor,
+        };
         joined.notes.extend(unwatched);
         if !cancel.load(Ordering::Relaxed) {
             others.extend(datastore.other_runs());
         }
-        joined.incidents.extend(met(&others));
+        // One that was there before and after the trial is met once.
+        others.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+        others.dedup();
+        others.into_iter().for_each(|other| joined.incidents.note(other.into()));
         // Only where windows differ: a trial that was ended early on one thread keeps its own.
         let longest_ns = ends.iter().map(|end: &WorkerEnd| end.sample.window_ns).max();
         for mut end in ends {
@@ -208,14 +218,6 @@ impl Workers<'_> {
         }
         joined.end((clock_ns / wall_ns - 1.0).abs())
     }
-}
-
-/// The other runs that were met before or after a trial, each once.
-fn met(others: &[OtherRun]) -> Vec<String> {
-    let mut met: Vec<String> = others.iter().map(|other| other.to_string()).collect();
-    met.sort();
-    met.dedup();
-    met
 }
 
 /// Says in the runner's words why a datastore cannot be used.
@@ -351,11 +353,10 @@ impl<J: Job> Worker<'_, J> {
 }
 
 /// What all threads yielded.
-#[derive(Default)]
 struct Joined {
     trial: Option<(Sample, CpuUsage)>,
     notes: Vec<String>,
-    incidents: Vec<String>,
+    incidents: Incidents,
     lost: Option<String>,
     monitor: Vec<MonitorRow>,
 }
@@ -363,7 +364,7 @@ struct Joined {
 impl Joined {
     fn add(&mut self, end: WorkerEnd) {
         let WorkerEnd { sample, cpu, is_pinned, close_summary } = end;
-        self.incidents.extend(close_summary.incidents);
+        close_summary.incidents.into_iter().for_each(|incident| self.incidents.add(incident));
         self.lost = self.lost.take().or(close_summary.lost);
         let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
         if !is_pinned && !self.notes.contains(&unpinned) {
@@ -392,7 +393,7 @@ impl Joined {
         usage.target_ns = cpu.target_ns;
     }
 
-    fn end(self, clock_deviation: f64) -> Result<TrialEnd, RunError> {
+    fn end(mut self, clock_deviation: f64) -> Result<TrialEnd, RunError> {
         let (mut sample, mut cpu) =
             self.trial.ok_or_else(|| RunError::Thread("none was started".into()))?;
         if sample.ended == Ended::Completed
@@ -400,7 +401,7 @@ impl Joined {
         {
             sample.ended = Ended::Lost { reason };
         }
-        let incidents = gather(self.incidents);
+        let incidents = self.incidents.take();
         let (notes, monitor) = (self.notes, self.monitor);
         cpu.take_off_spinning(sample.spun_ns);
         Ok(TrialEnd {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use stormeter_disk::{Completion, DeviceError, Operation};
+use stormeter_disk::{Completion, DeviceError, Incident, Operation};
 
 use crate::memory::{Memory, Span};
 use crate::outbox::Outbox;
@@ -123,9 +123,8 @@ pub trait Session {
     fn close(&mut self, now_ns: u64, memory: &impl Memory, out: &mut Outbox);
 
     /// Takes the events that a reader of the results should know about (operations sent again,
-    /// delays requested by the server, sense data), each as a sentence, oldest first, bounded in
-    /// number.
-    fn incidents(&mut self) -> Vec<String>;
+    /// delays requested by the server, sense data), oldest first, bounded in number.
+    fn incidents(&mut self) -> Vec<Incident>;
 
     /// Completes everything that is outstanding with an error. Called while disconnected.
     fn fail_all(&mut self, error: DeviceError, done: &mut Vec<Completion>) {

@@ -3,7 +3,7 @@
 //! Samples are combined like those of threads: counts and histograms add up. CPU time adds up over
 //! machines; agents on the same machine count it once.
 
-use stormeter_results::{HostShare, Incident};
+use stormeter_results::HostShare;
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, Sample};
 
@@ -71,8 +71,8 @@ pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
         }
         if count > 1 {
             end.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", host.name));
-            for Incident { what, .. } in &mut end.incidents {
-                *what = format!("{}: {what}", host.name);
+            for incident in &mut end.incidents {
+                incident.host = Some(host.name.clone());
             }
         }
         let is_new = match host.facts.boot_id.as_deref() {

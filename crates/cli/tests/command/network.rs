@@ -44,7 +44,7 @@ fn a_connection_that_was_lost_and_made_again_is_told_and_spoils_nothing() {
     schema::check(&place, &json);
     assert_eq!(json["valid"], true, "{json:#}");
     let told = json["findings"].to_string();
-    for text in ["connection lost with", "requests sent again", "connected again after"] {
+    for text in ["connection lost with", "sent again on a new connection", "reconnected after"] {
         assert!(told.contains(text), "'{text}' is not in {told}");
     }
     for datastore in json["cells"].as_array().unwrap() {

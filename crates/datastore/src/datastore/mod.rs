@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+use stormeter_disk::{Completion, Disks, DisksError, Incident, Operation, Wait};
 use stormeter_iscsi::Session as IscsiSession;
 use stormeter_nfs::NfsSession;
 use stormeter_uring::EngineChoice;
@@ -97,7 +97,7 @@ macro_rules! each {
 pub struct CloseSummary {
     /// What a reader of the results should know about: connections lost and re-established,
     /// requests sent twice, delays that a server asked for.
-    pub incidents: Vec<String>,
+    pub incidents: Vec<Incident>,
     /// Why written data may be lost, if it may be.
     pub lost: Option<String>,
 }

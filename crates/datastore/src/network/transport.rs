@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use stormeter_disk::{Clock, Completion, DeviceError, Disks, DisksError, Operation, Wait};
+use stormeter_disk::{
+    Clock, Completion, DeviceError, Disks, DisksError, Incident, Incidents, Operation,
+    StorageEvent, Wait,
+};
 use stormeter_uring::{EngineChoice, EngineError, SocketEvent, SocketOptions, Sockets};
 use stormeter_wire::{Outbox, Session, SessionState};
 
@@ -84,8 +87,7 @@ pub struct NetworkDisks<S: Session> {
     buffers: BufferUse,
     /// What a peer took and may have lost, if that has happened.
     lost: Option<String>,
-    incidents: Vec<String>,
-    untold: u64,
+    incidents: Incidents,
 }
 
 impl<S: Session> NetworkDisks<S> {
@@ -114,8 +116,7 @@ impl<S: Session> NetworkDisks<S> {
             moving: Vec::new(),
             buffers: BufferUse::new(buffers),
             lost: None,
-            incidents: Vec::new(),
-            untold: 0,
+            incidents: Incidents::new(MAX_INCIDENTS),
         };
         disks.greet()?;
         Ok(disks)
@@ -200,29 +201,18 @@ impl<S: Session> NetworkDisks<S> {
     }
 
     /// What happened so far that a reader of the results ought to know.
-    pub fn take_incidents(&mut self) -> Vec<String> {
-        let mut all = std::mem::take(&mut self.incidents);
+    pub fn take_incidents(&mut self) -> Vec<Incident> {
+        let mut all = self.incidents.take();
         for path in &mut self.paths {
-            all.extend(
-                path.session
-                    .incidents()
-                    .into_iter()
-                    .map(|text| format!("{}: {text}", path.address)),
-            );
-        }
-        let untold = std::mem::take(&mut self.untold);
-        if untold > 0 {
-            all.push(format!("and {untold} incidents more"));
+            let address = path.address.to_string();
+            let own = path.session.incidents().into_iter();
+            all.extend(own.map(|one| Incident { path: Some(address.clone()), ..one }));
         }
         all
     }
 
-    fn tell(&mut self, text: String) {
-        if self.incidents.len() < MAX_INCIDENTS {
-            self.incidents.push(text);
-        } else {
-            self.untold += 1;
-        }
+    fn note(&mut self, address: SocketAddr, event: StorageEvent) {
+        self.incidents.add(Incident { path: Some(address.to_string()), ..Incident::new(event) });
     }
 
     /// Speaks to the session of a path; what it wants to send goes out with the next
@@ -391,8 +381,7 @@ impl<S: Session> NetworkDisks<S> {
         let gone_ns = self.now_ns - lost_at_ns;
         path.recovered();
         if failures > 0 {
-            let seconds = gone_ns as f64 / 1e9;
-            self.tell(format!("{address}: connected again after {seconds:.3} s"));
+            self.note(address, StorageEvent::Reconnected { after_ns: gone_ns });
         }
         self.rescue();
     }
@@ -413,9 +402,8 @@ impl<S: Session> NetworkDisks<S> {
         let (outstanding, address) = (path.session.outstanding(), path.address);
         path.lost(self.now_ns, reason.clone());
         if is_first {
-            self.tell(format!(
-                "{address}: connection lost with {outstanding} I/Os outstanding ({reason})"
-            ));
+            let reason = reason.into();
+            self.note(address, StorageEvent::ConnectionLost { outstanding, reason });
         }
         self.rescue();
     }
@@ -440,11 +428,8 @@ impl<S: Session> NetworkDisks<S> {
     fn move_from(&mut self, place: usize) {
         let mut moving = std::mem::take(&mut self.moving);
         self.paths[place].session.surrender(&mut moving);
-        self.tell(format!(
-            "{}: {} I/Os sent again on another path",
-            self.paths[place].address,
-            moving.len()
-        ));
+        let moved = StorageEvent::Moved { operations: moving.len() as u64 };
+        self.note(self.paths[place].address, moved);
         for operation in moving.drain(..) {
             self.start(&operation);
         }
@@ -523,12 +508,13 @@ impl<S: Session> NetworkDisks<S> {
         path.session.surrender(&mut given_up);
         let elsewhere =
             self.options.policy != Policy::ByDisk && self.paths.iter().any(Path::is_usable);
-        let what = if elsewhere { "sent again on another path" } else { "failed" };
-        self.tell(format!(
-            "{address}: given up after {} s ({reason}); {} I/Os {what}",
-            patience_ns / 1_000_000_000,
-            given_up.len()
-        ));
+        let event = StorageEvent::PathGivenUp {
+            after_ns: patience_ns,
+            reason: reason.into(),
+            operations: given_up.len() as u64,
+            moved: elsewhere,
+        };
+        self.note(address, event);
         for operation in given_up.drain(..) {
             if elsewhere {
                 self.start(&operation);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSet, DiskSpec, OpenDisks, OpenOptions, Preparation,
 };
-use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
+use stormeter_disk::{Completion, Disks, Incident, Kind, Operation, Wait};
 
 pub(crate) const RUN: &str = "00112233445566aa";
 pub(crate) const MIB: u64 = 1 << 20;
@@ -74,7 +74,7 @@ pub(crate) fn operation(kind: Kind, disk: u32, slot: u32, offset: u64, length: u
 }
 
 /// Takes leave of the server.
-pub(crate) fn finish(mut set: DiskSet) -> Vec<String> {
+pub(crate) fn finish(mut set: DiskSet) -> Vec<Incident> {
     let close_summary = set.finish(&|| false);
     assert_eq!(close_summary.lost, None);
     close_summary.incidents

@@ -1,6 +1,7 @@
 //! Closing a session: waits for outstanding operations, flushes the cache if requested and present,
 //! and logs out.
 
+use stormeter_disk::StorageEvent;
 use stormeter_wire::{Memory, Outbox};
 
 use super::closing_stage::Closing;
@@ -45,7 +46,8 @@ impl Session {
             Closing::Flushing => {
                 let Some(answer) = self.controls.own_result() else { return };
                 if let Err(error) = answer {
-                    self.incidents.note(format!("the write cache was not written out: {error}"));
+                    let reason = Some(error.to_string().into());
+                    self.incidents.note(StorageEvent::CacheNotFlushed { reason });
                 }
                 self.closing = Closing::Leaving;
             }
@@ -85,9 +87,7 @@ impl Session {
         }
         if self.options.flush_on_close && !matches!(self.closing, Closing::Leaving | Closing::Done)
         {
-            self.incidents.note(
-                "the connection was gone before the write cache could be written out".to_owned(),
-            );
+            self.incidents.note(StorageEvent::CacheNotFlushed { reason: None });
         }
         self.controls.surrender();
         self.closing = Closing::Done;

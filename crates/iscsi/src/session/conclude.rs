@@ -1,6 +1,6 @@
 //! Handles a command's status: done, to be sent again, or failed.
 
-use stormeter_disk::{Completion, DeviceError};
+use stormeter_disk::{Completion, DeviceError, StorageEvent};
 
 use super::error::{CommandError, Error};
 use super::machine::Session;
@@ -65,7 +65,7 @@ impl Session {
             Status::Good => {}
             Status::CheckCondition => {
                 let Some(sense) = sense else {
-                    self.incidents.note("check condition without sense data".to_owned());
+                    self.incidents.note(StorageEvent::NoSense);
                     self.fail(index, io, CommandError::Status(status), done);
                     return Ok(());
                 };
@@ -78,7 +78,12 @@ impl Session {
                 // not: the attention is kept per pair of initiator and target (SPC-4 section 5.14).
                 let is_welcome = !self.has_succeeded && sense.key == 0x6 && sense.asc == 0x29;
                 if is_operation && !is_welcome {
-                    self.incidents.note(sense.to_string());
+                    self.incidents.note(StorageEvent::Sense {
+                        key: sense.key,
+                        asc: sense.asc,
+                        ascq: sense.ascq,
+                        said: sense.to_string().into(),
+                    });
                 }
                 let error = CommandError::Check(sense);
                 match sense.advice() {
@@ -89,21 +94,23 @@ impl Session {
                 }
             }
             Status::Busy | Status::TaskSetFull => {
-                let word = if status == Status::Busy { "busy" } else { "full" };
-                self.incidents
-                    .note(format!("target {word}: a command is sent again after a while"));
+                self.incidents.note(match status {
+                    Status::Busy => StorageEvent::TargetBusy,
+                    _ => StorageEvent::TargetFull,
+                });
                 self.later(index, EBUSY, CommandError::Status(status), now_ns, done);
             }
             Status::TaskAborted => {
-                self.incidents.note("a command was aborted by another initiator".to_owned());
+                self.incidents.note(StorageEvent::AbortedByOther);
                 self.again(index, io, CommandError::Status(status), now_ns, done);
             }
             Status::ReservationConflict => {
-                self.incidents.note("reservation conflict: another host has the unit".to_owned());
+                self.incidents.note(StorageEvent::ReservationConflict);
                 self.fail(index, EBADE, CommandError::Status(status), done);
             }
             Status::AcaActive | Status::Other(_) => {
-                self.incidents.note(format!("a command ended with {status}"));
+                self.incidents
+                    .note(StorageEvent::CommandStatus { said: status.to_string().into() });
                 self.fail(index, io, CommandError::Status(status), done);
             }
         }

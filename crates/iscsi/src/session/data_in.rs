@@ -1,7 +1,7 @@
 //! Incoming data of reads: each PDU is validated by its header, before its first byte is stored
 //! anywhere.
 
-use stormeter_disk::Completion;
+use stormeter_disk::{Completion, StalePart, StorageEvent};
 use stormeter_wire::Span;
 
 use super::error::Error;
@@ -29,7 +29,7 @@ impl Session {
         let index = match self.tasks.find(data.task_tag) {
             Found::Task(index) if self.inbound.fresh => index,
             Found::Task(_) | Found::Late => {
-                self.incidents.note("data came for a command that was done before".to_owned());
+                self.incidents.note(StorageEvent::Stale { part: StalePart::Data });
                 self.inbound.deliver_to(Sink::Discard);
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! Dispatches incoming PDUs.
 
-use stormeter_disk::{Completion, DeviceError};
+use stormeter_disk::{Completion, DeviceError, Said, StalePart, StorageEvent};
 use stormeter_wire::{Memory, Outbox};
 
 use super::closing_stage::Closing;
@@ -97,7 +97,7 @@ impl Session {
                 return Err(Error::Protocol { found: "a SCSI Response", problem });
             }
             Found::Task(_) | Found::Late => {
-                self.incidents.note("a command that was done before was answered again".to_owned());
+                self.incidents.note(StorageEvent::Stale { part: StalePart::Response });
                 return Ok(());
             }
         };
@@ -107,7 +107,7 @@ impl Session {
             return Err(Error::Protocol { found: "a SCSI Response", problem });
         }
         if response.response != 0 {
-            self.incidents.note(format!("the target failed (response {:#04x})", response.response));
+            self.incidents.note(StorageEvent::TargetFailed { response: response.response });
             let error = CommandError::Target { response: response.response };
             self.fail(index, DeviceError::IO, error, done);
             return Ok(());
@@ -123,7 +123,7 @@ impl Session {
         match self.tasks.find(r2t.task_tag) {
             Found::Task(index) => self.ready_to_transfer(index, &r2t, now_ns, memory, out),
             Found::Late => {
-                self.incidents.note("data was asked for after its command was done".to_owned());
+                self.incidents.note(StorageEvent::Stale { part: StalePart::DataRequest });
                 Ok(())
             }
             Found::Never => {
@@ -172,19 +172,24 @@ impl Session {
             return Ok(());
         }
         let event = async_event(message.event);
+        let told = |sense: Option<Said>| StorageEvent::TargetMessage {
+            code: message.event,
+            said: event.into(),
+            sense,
+        };
         match message.event {
             // Outstanding operations are sent again after the next login.
             1 => {
-                self.incidents.note(event.to_owned());
+                self.incidents.note(told(None));
                 self.send_logout(now_ns, out);
             }
             2 | 3 => return Err(Error::Dropped { event }),
-            0 => match sense(&self.inbound.scratch) {
-                Some(sense) => self.incidents.note(format!("{event}: {sense}")),
-                None => self.incidents.note(event.to_owned()),
-            },
+            0 => {
+                let sense = sense(&self.inbound.scratch);
+                self.incidents.note(told(sense.map(|sense| sense.to_string().into())));
+            }
             // Parameters need not be renegotiated: the current ones stay in force.
-            _ => self.incidents.note(format!("{event} ({:#04x})", message.event)),
+            _ => self.incidents.note(told(None)),
         }
         Ok(())
     }

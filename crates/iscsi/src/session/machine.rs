@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use stormeter_disk::{Completion, DeviceError, Operation};
+use stormeter_disk::{Completion, DeviceError, Incident, Incidents, Operation, StorageEvent};
 use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span};
 
 use super::closing_stage::Closing;
@@ -10,7 +10,6 @@ use super::command::{Asker, Command, Controls};
 use super::error::{CommandError, Error};
 use super::geometry::Geometry;
 use super::inbound::Inbound;
-use super::incidents::Incidents;
 use super::operations::Operations;
 use super::options::Options;
 use super::sequence::Sequence;
@@ -24,6 +23,8 @@ use crate::pdu::Digests;
 /// costs more than the copy that it saves.
 const LEAST_DIRECT_BYTES: u32 = 16 << 10;
 
+/// Different incidents listed until they are taken.
+const MOST_INCIDENTS: usize = 32;
 const EINVAL: DeviceError = DeviceError(22);
 const ETIMEDOUT: DeviceError = DeviceError(110);
 
@@ -104,7 +105,7 @@ impl Session {
             delayed: Vec::new(),
             early: Vec::new(),
             fault: None,
-            incidents: Incidents::default(),
+            incidents: Incidents::new(MOST_INCIDENTS),
             challenges: chap::Sent::default(),
             connected_ns: 0,
             has_succeeded: false,
@@ -198,11 +199,8 @@ impl Session {
         if expired.is_empty() {
             return;
         }
-        self.incidents.note(format!(
-            "{} I/Os failed that had waited for {} s over several connections",
-            expired.len(),
-            patience_ns / 1_000_000_000
-        ));
+        let operations = expired.len() as u64;
+        self.incidents.note(StorageEvent::TimedOut { operations, after_ns: patience_ns });
         let failed =
             |operation: Operation| (operation, Completion::failed(operation.slot, ETIMEDOUT));
         self.early.extend(expired.into_iter().map(failed));
@@ -257,10 +255,8 @@ impl WireSession for Session {
 
     fn disconnected(&mut self, now_ns: u64) {
         if self.operations.live() > 0 && self.is_full() {
-            self.incidents.note(format!(
-                "connection lost with {} operations outstanding, which are sent again",
-                self.operations.live()
-            ));
+            let requests = self.operations.live() as u64;
+            self.incidents.note(StorageEvent::Resent { requests });
         }
         self.phase = Phase::Disconnected;
         self.inbound.reset();
@@ -398,7 +394,7 @@ impl WireSession for Session {
         }
     }
 
-    fn incidents(&mut self) -> Vec<String> {
+    fn incidents(&mut self) -> Vec<Incident> {
         self.incidents.take()
     }
 }

@@ -22,7 +22,6 @@ mod dispatch;
 mod error;
 mod geometry;
 mod inbound;
-mod incidents;
 mod keepalive;
 mod machine;
 mod operations;

@@ -1,6 +1,6 @@
 //! Applies replies to the requests that they answer.
 
-use stormeter_disk::{Completion, DeviceError, Operation};
+use stormeter_disk::{Completion, DeviceError, Operation, StorageEvent};
 use stormeter_wire::{Memory, Outbox, Span};
 
 use super::inbound::Inbound;
@@ -151,7 +151,7 @@ impl NfsSession {
 
     #[cold]
     fn unknown_reply(&mut self) -> Result<(), NfsError> {
-        self.incidents.unknown_reply();
+        self.incidents.note(StorageEvent::UnknownReply);
         self.unknown_replies += 1;
         if self.unknown_replies > MAX_UNKNOWN_REPLIES {
             return Err(NfsError::UnknownReplies { count: self.unknown_replies });
@@ -223,12 +223,10 @@ impl NfsSession {
     #[cold]
     fn not_stable(&mut self, operation: &Operation, found: Stability) {
         let asked = self.stability;
-        self.incidents.failure(|| {
-            format!(
-                "{} answered {found:?} where {asked:?} was asked for: the server does not keep \
-                 its word, its data may be lost",
-                describe(operation)
-            )
+        self.incidents.failure(|| StorageEvent::LessStable {
+            io: operation.into(),
+            asked: format!("{asked:?}").into(),
+            granted: format!("{found:?}").into(),
         });
     }
 
@@ -242,7 +240,7 @@ impl NfsSession {
         done: &mut Vec<Completion>,
     ) -> Result<(), NfsError> {
         if error == NfsError::Status(NfsStatus::Jukebox) {
-            self.incidents.asked_to_wait();
+            self.incidents.note(StorageEvent::AskedToWait);
             let waits = request.waits.saturating_add(1);
             let waited_ns =
                 (0..waits).fold(0, |sum: u64, one| sum.saturating_add(self.wait_ns(one)));
@@ -266,7 +264,10 @@ impl NfsSession {
             _ => DeviceError::IO,
         };
         if let Some(operation) = self.transfers.operation(transfer) {
-            self.incidents.failure(|| format!("{} failed: {error}", describe(operation)));
+            self.incidents.failure(|| StorageEvent::Refused {
+                io: operation.into(),
+                said: error.to_string().into(),
+            });
         }
         self.transfers.fail(transfer, errno);
         self.transfers.piece_ended(transfer, done);
@@ -312,11 +313,4 @@ pub(super) fn check_count(count: u32, asked_bytes: u32) -> Result<u32, NfsError>
         return Err(NfsError::MovedNothing { asked_bytes });
     }
     Ok(count)
-}
-
-fn describe(operation: &Operation) -> String {
-    format!(
-        "the {} of {} bytes at {} of disk {}",
-        operation.kind, operation.length_bytes, operation.offset_bytes, operation.disk
-    )
 }

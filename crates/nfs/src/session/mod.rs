@@ -24,14 +24,14 @@ mod waits;
 
 use std::collections::VecDeque;
 
-use stormeter_disk::{Completion, DeviceError, Kind, Operation};
+use stormeter_disk::{Completion, DeviceError, Incident, Kind, Operation, StorageEvent};
 use stormeter_wire::{Memory, Outbox, Session, SessionState, Span};
 
 use crate::data::Stability;
 use crate::error::NfsError;
 use crate::record::Assembler;
 use inbound::Inbound;
-use incidents::Incidents;
+use incidents::SessionIncidents;
 use log::Log;
 pub use options::SessionOptions;
 use table::{Table, Work};
@@ -103,7 +103,7 @@ pub struct NfsSession {
     rewriting: Vec<u64>,
     next_rewrite: u64,
 
-    incidents: Incidents,
+    incidents: SessionIncidents,
 }
 
 impl NfsSession {
@@ -142,7 +142,7 @@ impl NfsSession {
             lost: false,
             rewriting: Vec::new(),
             next_rewrite: 0,
-            incidents: Incidents::default(),
+            incidents: SessionIncidents::default(),
         }
     }
 
@@ -224,7 +224,7 @@ impl Session for NfsSession {
         self.lost = false;
         let broken = self.table.break_off();
         if broken > 0 {
-            self.incidents.add(format!("connection lost, {broken} requests sent again"));
+            self.incidents.note(StorageEvent::Resent { requests: broken as u64 });
         }
     }
 
@@ -332,10 +332,8 @@ impl Session for NfsSession {
 
     fn surrender(&mut self, operations: &mut Vec<Operation>) {
         if !self.log.is_empty() {
-            self.incidents.add(format!(
-                "{} bytes that the server took were never confirmed to be stable; they may be lost",
-                self.log.logged_bytes()
-            ));
+            let bytes = self.log.logged_bytes() as u64;
+            self.incidents.note(StorageEvent::Unconfirmed { bytes });
         }
         self.log.clear();
         self.table.clear();
@@ -353,7 +351,7 @@ impl Session for NfsSession {
         self.settle(now_ns, out);
     }
 
-    fn incidents(&mut self) -> Vec<String> {
+    fn incidents(&mut self) -> Vec<Incident> {
         self.incidents.take()
     }
 }

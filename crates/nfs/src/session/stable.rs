@@ -5,6 +5,7 @@
 //! in order, several entries at a time as long as they do not overlap, and stably, so that it ends
 //! even if the server restarts again.
 
+use stormeter_disk::StorageEvent;
 use stormeter_wire::Outbox;
 
 use super::answers::check_count;
@@ -41,10 +42,8 @@ impl NfsSession {
         self.phase = Phase::Recovering;
         self.lost = false;
         self.next_rewrite = 0;
-        self.incidents.add(format!(
-            "the server restarted; {} bytes that it may have lost are written again",
-            self.log.logged_bytes()
-        ));
+        let rewritten_bytes = self.log.logged_bytes() as u64;
+        self.incidents.note(StorageEvent::ServerRestarted { rewritten_bytes });
     }
 
     /// Does what is due for stability. Called after everything that may have changed it.

@@ -1,6 +1,6 @@
 //! Drives a session against the server and knows what every byte must be.
 
-use stormeter_disk::{Completion, Kind, Operation};
+use stormeter_disk::{Completion, Incident, Kind, Operation};
 use stormeter_nfs::{Auth, FileHandle, NfsSession, SessionOptions, Stability};
 use stormeter_wire::{Heap, Memory, Outbox, Session, SessionState, Span};
 
@@ -46,7 +46,7 @@ impl Plan {
 
 pub(crate) struct Client {
     pub(crate) server: Server,
-    pub(crate) incidents: Vec<String>,
+    pub(crate) incidents: Vec<Incident>,
     /// Errors for which a connection was given up.
     pub(crate) errors: Vec<String>,
     plan: Plan,

@@ -5,6 +5,7 @@
 //! programs, so some remedies are others for a prediction.
 
 mod finding;
+mod incident;
 mod remedy;
 mod setting;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use stormeter_statistics::Answer;
 
 pub(crate) use finding::finding;
+pub(crate) use incident::incident;
 pub(crate) use remedy::{Remedies, remedy};
 pub use setting::{Setting, SettingNames, study_key};
 

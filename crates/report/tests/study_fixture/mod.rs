@@ -13,7 +13,7 @@ pub(crate) use disturbed::disturbed;
 use planned::header;
 
 use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
-use stormeter_results::{Event, FinishReason, Header, Incident};
+use stormeter_results::{Event, FinishReason, Header, Incident, StorageEvent};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     Analysis, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact,
@@ -257,10 +257,10 @@ impl Made {
             cpu,
             is_failed: cell == 4 && block == 2,
             incidents: match cell == 7 && block < 2 {
-                true => vec![Incident {
-                    what: "the connection was lost and made again".into(),
-                    times: 3,
-                }],
+                true => {
+                    let said = "the connection was lost and made again".into();
+                    vec![Incident { times: 3, ..Incident::new(StorageEvent::Other { said }) }]
+                }
                 false => vec![],
             },
             notes: match place.datastore {

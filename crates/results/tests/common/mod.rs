@@ -3,7 +3,9 @@
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_disk::{DeviceError, Kind};
-use stormeter_results::{Attempt, Incident, Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{
+    Attempt, Incident, Io, Phase, Sharing, StorageEvent, TrialOutcome, TrialRecord,
+};
 use stormeter_results::{DatastoreDescription, Environment, Header};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
@@ -238,7 +240,10 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
             },
         },
         incidents: (0..dice.below(3))
-            .map(|_| Incident { what: dice.text(), times: dice.below(1 << 32) as u32 })
+            .map(|_| {
+                let event = StorageEvent::Other { said: dice.text().into() };
+                Incident { times: dice.below(1 << 32) as u32, ..Incident::new(event) }
+            })
             .collect(),
         monitor: Vec::new(),
         components: Vec::new(),
@@ -252,6 +257,12 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     trial.monitor = (0..dice.below(5)).map(|_| monitor_row(dice)).collect();
     trial.components = (0..dice.below(4)).map(|_| component(dice)).collect();
+    let of_incidents = &mut Dice::new(seed.wrapping_add(id));
+    for incident in &mut trial.incidents {
+        incident.host = of_incidents.maybe(Dice::text);
+        incident.path = of_incidents.maybe(Dice::text);
+        incident.event = event(of_incidents);
+    }
     trial.attempt = Attempt {
         redo: Dice::new(seed ^ id).below(3) as u32,
         number: Dice::new(!id).below(3) as u32,
@@ -291,6 +302,34 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
         cpu.late_ns = dice.below(2) * dice.count();
     }
     trial
+}
+
+fn event(dice: &mut Dice) -> StorageEvent {
+    let count = Dice::count;
+    match dice.below(6) {
+        0 => {
+            let reason = dice.text().into();
+            StorageEvent::ConnectionLost { outstanding: dice.below(1 << 32) as u32, reason }
+        }
+        1 => StorageEvent::Reconnected { after_ns: count(dice) },
+        2 => StorageEvent::CacheNotFlushed { reason: dice.maybe(|dice| dice.text().into()) },
+        3 => StorageEvent::Refused {
+            io: Io {
+                kind: Kind::Write,
+                disk: dice.below(1 << 32) as u32,
+                offset_bytes: count(dice),
+                length_bytes: dice.below(1 << 32) as u32,
+            },
+            said: dice.text().into(),
+        },
+        4 => StorageEvent::OtherRun {
+            run_id: dice.text(),
+            pid: dice.below(1 << 32) as u32,
+            machine: dice.maybe(Dice::text),
+            sharing: Sharing::FileSystem,
+        },
+        _ => StorageEvent::TargetBusy,
+    }
 }
 
 fn failed(dice: &mut Dice, sample: Option<&Sample>) -> TrialFailure {

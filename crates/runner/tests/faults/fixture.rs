@@ -186,7 +186,7 @@ impl Outcome {
     /// What is told of the network datastore's trial, a line each.
     pub(crate) fn incidents(&self, trial: usize) -> String {
         let incidents = self.trial(trial).incidents.iter();
-        incidents.map(|it| format!("{} × {}\n", it.times, it.what)).collect()
+        incidents.map(|it| format!("{} × {:?}\n", it.times, it.event)).collect()
     }
 
     /// The trial was measured, no I/O failed, and this was told.

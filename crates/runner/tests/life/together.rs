@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stormeter_datastore::RealClock;
-use stormeter_results::{ResultsFile, TrialRecord};
+use stormeter_results::{ResultsFile, Sharing, StorageEvent, TrialRecord};
 use stormeter_runner::{Request, Silent, run};
 
 use stormeter_study::Blocks;
@@ -13,10 +13,14 @@ use stormeter_study::Blocks;
 use crate::fixture::{main_trials, request};
 use crate::request::request as study_request;
 
-/// The incidents of all trials.
-fn incidents(trials: &[TrialRecord]) -> Vec<String> {
+/// The other runs that the trials met: their ids, and what was shared.
+fn met(trials: &[TrialRecord]) -> Vec<(&str, Sharing)> {
     let all = trials.iter().flat_map(|trial| &trial.incidents);
-    all.map(|incident| incident.what.clone()).collect()
+    let runs = all.filter_map(|incident| match &incident.event {
+        StorageEvent::OtherRun { run_id, sharing, .. } => Some((run_id.as_str(), *sharing)),
+        _ => None,
+    });
+    runs.collect()
 }
 
 fn run_id(output: &Path) -> String {
@@ -61,8 +65,9 @@ fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
     let of_first = while_it_runs(&first, || {
         let conclusion = run(&second, &RealClock::new(), &AtomicBool::new(false), &mut Silent);
         let conclusion = conclusion.unwrap();
-        let told = incidents(&conclusion.trials);
-        assert!(told.iter().any(|what| what.contains(&run_id(&first.output))), "{told:?}");
+        let met = met(&conclusion.trials);
+        let id = run_id(&first.output);
+        assert!(met.iter().any(|(run_id, _)| *run_id == id), "{met:?}");
         let every = main_trials(&conclusion.trials);
         assert!(every.iter().all(|trial| !trial.incidents.is_empty()), "{every:?}");
         let notes = conclusion.header.datastores[0].notes.join("; ");
@@ -71,11 +76,11 @@ fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
             "who came second knows at once: {notes}"
         );
     });
-    let told = incidents(&of_first);
+    let met = met(&of_first);
     // Other tests work on the same file system meanwhile.
-    let of_second = run_id(&second.output);
-    let of_second = told.iter().find(|what| what.contains(&of_second));
-    assert!(of_second.is_some_and(|what| what.contains("directory or export")), "{told:?}");
+    let id = run_id(&second.output);
+    let of_second = met.iter().find(|(run_id, _)| *run_id == id);
+    assert!(of_second.is_some_and(|(_, sharing)| *sharing == Sharing::Directory), "{met:?}");
 }
 
 #[test]
@@ -96,12 +101,12 @@ fn a_study_beside_a_comparison_on_the_same_file_system_is_told_in_both() {
     let of_first = while_it_runs(&first, || {
         let never = AtomicBool::new(false);
         let conclusion = run(&study, &RealClock::new(), &never, &mut Silent).unwrap();
-        let told = incidents(&conclusion.trials);
-        let name = run_id(&first.output);
-        let same = told.iter().find(|what| what.contains(&name)).unwrap();
-        assert!(same.contains("file system"), "{same}");
+        let met = met(&conclusion.trials);
+        let id = run_id(&first.output);
+        let (_, sharing) = met.iter().find(|(run_id, _)| *run_id == id).unwrap();
+        assert_eq!(*sharing, Sharing::FileSystem);
     });
     let id = ResultsFile::open(&study.output).unwrap().header().unwrap().run_id;
-    let told = incidents(&of_first);
-    assert!(told.iter().any(|what| what.contains(&id)), "{told:?}");
+    let met = met(&of_first);
+    assert!(met.iter().any(|(run_id, _)| *run_id == id), "{met:?}");
 }

@@ -15,7 +15,7 @@ fn a_target_that_is_killed_and_started_again_is_gone_on_with() {
         }
     });
     for trial in 0..2 {
-        outcome.assert_mended(trial, &["connection lost", "connected again after"]);
+        outcome.assert_mended(trial, &["ConnectionLost", "Reconnected"]);
     }
     outcome.assert_valid();
 }
@@ -30,7 +30,7 @@ fn after_a_reset_the_same_session_is_opened_again() {
         bench.proxy.plan(Fault::Reset { direction, after_bytes: 1000 }).unwrap();
     });
     assert_eq!(bench.proxy.fired(), 1);
-    outcome.assert_mended(0, &["connection lost with", "outstanding", "connected again after"]);
+    outcome.assert_mended(0, &["ConnectionLost", "Resent", "Reconnected"]);
     outcome.assert_mended(1, &[]);
     outcome.assert_valid();
     // The initiator's part of the session's name (RFC 7143 section 11.12.5) says who comes back, so
@@ -56,7 +56,7 @@ fn a_target_that_accepts_and_never_answers_is_given_up() {
     assert!(bench.proxy.fired() > 0);
     outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
-    assert!(incidents.contains("given up after 2 s"), "{incidents}");
+    assert!(incidents.contains("PathGivenUp { after_ns: 2000000000,"), "{incidents}");
     bench.assert_removed();
 }
 
@@ -77,7 +77,7 @@ fn a_target_that_lets_in_and_then_falls_silent_is_given_up() {
     });
     outcome.assert_broke(&["timed out"]);
     let incidents = outcome.incidents(0);
-    assert!(incidents.contains("given up after"), "{incidents}");
+    assert!(incidents.contains("PathGivenUp"), "{incidents}");
     bench.assert_removed();
 }
 
@@ -106,7 +106,7 @@ fn a_login_that_is_refused_for_a_while_is_tried_again() {
         wait("refused logins", || bench.proxy.connections() >= before + 3);
         bench.proxy.set_server(bench.tgt.address());
     });
-    outcome.assert_mended(0, &["connection lost", "connected again after"]);
+    outcome.assert_mended(0, &["ConnectionLost", "Reconnected"]);
     outcome.assert_valid();
     bench.assert_removed();
 }
