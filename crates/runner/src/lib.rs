@@ -59,7 +59,7 @@ pub use fixed_work::{
 };
 pub use local_executor::LocalExecutor;
 pub use modelled::Modelled;
-pub use progress::{BlockEnd, Place, Progress, Silent, TrialStart};
+pub use progress::{BlockEnd, Estimate, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use start_coordinator::StartCoordinator;
 pub use study::{

@@ -35,15 +35,26 @@ pub struct Place<'a> {
     pub rest_ns: u64,
 }
 
-/// A block of a study ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A block ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockEnd {
     /// Blocks done.
     pub blocks: u32,
     /// The most there will be.
     pub most: u32,
-    /// Trials that failed so far.
-    pub failed: u32,
+    /// What a comparison knows so far; `None` for other studies.
+    pub estimate: Option<Estimate>,
+}
+
+/// What the blocks of a comparison amount to so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The metric that decides when to stop.
+    pub metric: Metric,
+    /// The widest relative half width of its intervals, if there is one yet.
+    pub half_width: Option<f64>,
+    /// The probable time until the end.
+    pub rest_ns: u64,
 }
 
 /// Hears of each step. All of it is optional.
@@ -58,17 +69,17 @@ pub trait Progress {
     fn begun(&mut self, _at: Instant) {}
     /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
-    /// A trial ended: IOPS, or the reason why there are none.
-    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &TrialFailure>) {}
-    /// A trial of a study ended: its sample, or the reason why there is none.
-    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &TrialFailure>) {}
-    /// A block of a study ended.
+    /// A trial ended: its sample, or the reason why there is none; and its place, as in [`TrialStart`].
+    fn trial_ended(
+        &mut self,
+        _place: Option<&Place<'_>>,
+        _outcome: Result<&Sample, &TrialFailure>,
+    ) {
+    }
+    /// A block ended.
     fn block_ended(&mut self, _end: &BlockEnd) {}
     /// The disks of a datastore are brought back to the state from which trials start.
     fn resetting(&mut self, _datastore: &str) {}
-    /// A block ended. The relative half width of the interval so far, if there is one, and how
-    /// long the rest will probably take.
-    fn block(&mut self, _blocks: u32, _metric: Metric, _half_width: Option<f64>, _rest_ns: u64) {}
     /// It is known of so many cells what more of each part of a model would bring.
     fn elasticity(&mut self, _done: u64, _of: u64) {}
     /// Something worth knowing.

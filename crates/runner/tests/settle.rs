@@ -31,7 +31,7 @@ fn cut(file: &Path) {
 }
 
 impl Progress for Watch {
-    fn study_trial_ended(&mut self, _place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
+    fn trial_ended(&mut self, _place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>) {
         self.settled_ns.push(outcome.unwrap().settled_ns);
         self.trials -= 1;
         if self.trials > 0 {

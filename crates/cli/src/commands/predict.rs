@@ -112,8 +112,8 @@ impl Counter {
 }
 
 impl Progress for Counter {
-    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
-        let Place { cell, number, of, .. } = place;
+    fn trial_ended(&mut self, place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>) {
+        let Some(Place { cell, number, of, .. }) = place else { return };
         match outcome {
             Ok(_) => self.draw(*number, *of, format!("trial {number} of {of}: {cell}")),
             Err(reason) => self.note(&format!("trial {number} of {of}: {cell}: failed: {reason}")),

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use stormeter_report::datastore_labels;
-use stormeter_runner::{BlockEnd, Place, Progress, TrialStart};
-use stormeter_study::{Metric, StudyPlan};
+use stormeter_runner::{BlockEnd, Estimate, Place, Progress, TrialStart};
+use stormeter_study::StudyPlan;
 use stormeter_trial::{Interval, Sample, TrialFailure};
 use stormeter_units::{format_bytes, format_count};
 
@@ -206,19 +206,19 @@ impl Progress for Display {
         self.draw(false);
     }
 
-    fn trial_ended(&mut self, _datastore: &str, outcome: Result<f64, &TrialFailure>) {
-        let Some(trial) = self.view.trial.take() else { return };
-        match outcome {
-            Ok(iops) => {
-                let (what, iops) = (&trial.what, format_count(iops));
-                self.screen.say_plainly(&format!("{what}: {iops} IOPS{}", trial.and_latency()));
+    fn trial_ended(&mut self, place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>) {
+        let shown = self.view.trial.take();
+        let Some(place) = place else {
+            let Some(trial) = shown else { return };
+            match outcome {
+                Ok(sample) => {
+                    let (what, iops) = (&trial.what, format_count(sample.iops()));
+                    self.screen.say_plainly(&format!("{what}: {iops} IOPS{}", trial.and_latency()));
+                }
+                Err(reason) => self.screen.say(&format!("{}: trial failed: {reason}", trial.what)),
             }
-            Err(reason) => self.screen.say(&format!("{}: trial failed: {reason}", trial.what)),
-        }
-    }
-
-    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
-        self.view.trial = None;
+            return;
+        };
         let trial = format!("trial {} of {}: {}", place.number, place.of, place.cell);
         match outcome {
             Err(reason) => self.screen.say(&format!("{trial}: failed: {reason}")),
@@ -231,8 +231,12 @@ impl Progress for Display {
         }
     }
 
-    fn block(&mut self, blocks: u32, metric: Metric, half_width: Option<f64>, rest_ns: u64) {
-        let view = &mut self.view;
+    fn block_ended(&mut self, end: &BlockEnd) {
+        let (view, blocks) = (&mut self.view, end.blocks);
+        let Some(Estimate { metric, half_width, rest_ns }) = end.estimate else {
+            view.blocks = Some(format!("{blocks} of at most {} blocks done", end.most));
+            return;
+        };
         view.rest = Some((Instant::now(), Duration::from_nanos(rest_ns)));
         view.blocks =
             Some(if blocks == 1 { "1 block done".into() } else { format!("{blocks} blocks done") });
@@ -250,10 +254,6 @@ impl Progress for Display {
             let pieces: Vec<String> = pieces.chain(view.left()).collect();
             self.screen.say_plainly(&pieces.join(", "));
         }
-    }
-
-    fn block_ended(&mut self, end: &BlockEnd) {
-        self.view.blocks = Some(format!("{} of at most {} blocks done", end.blocks, end.most));
     }
 
     fn note(&mut self, text: &str) {

@@ -41,16 +41,20 @@ impl Book<'_> {
         cell_label(self.plan, &self.cells[cell])
     }
 
-    /// Where the next trial stands, which is called so.
-    pub(crate) fn place<'b>(&self, cell: &'b str) -> Place<'b> {
+    /// The place of the next trial, of the cell of this name, among those of the study; `None` for trials before the
+    /// first block and in a comparison, which shows blocks.
+    pub(crate) fn place<'b>(&self, phase: Phase, cell: &'b str) -> Option<Place<'b>> {
+        if phase != Phase::Main || self.is_comparison() {
+            return None;
+        }
         let of = u64::from(self.plan.design.blocks.most()) * self.cells.len() as u64;
-        Place {
+        Some(Place {
             cell,
             number: (self.schedule.trials() + 1).min(of),
             of,
             failed: self.schedule.failed(),
             rest_ns: self.schedule.rest_ns(self.plan),
-        }
+        })
     }
 
     /// A trial came to its end, or could not be carried out: tells it and stores it.
@@ -73,13 +77,8 @@ impl Book<'_> {
             Err(failure) => Err(failure.clone()),
         };
         let outcome = outcome.as_ref().copied();
-        if turn.phase == Phase::Main && !self.is_comparison() {
-            let label = self.label(turn.cell);
-            progress.study_trial_ended(&self.place(&label), outcome);
-        } else {
-            let url = &self.plan.datastores[self.cells[turn.cell].datastore].url;
-            progress.trial_ended(url, outcome.map(|sample| sample.iops()));
-        }
+        let label = self.label(turn.cell);
+        progress.trial_ended(self.place(turn.phase, &label).as_ref(), outcome);
         let datastore = self.cells[turn.cell].datastore;
         self.record(turn, Some(datastore), began, end)
     }

@@ -111,7 +111,7 @@ impl StudyRun<'_> {
                     return Err(RunError::Interrupted);
                 }
                 if self.book.is_comparison() {
-                    progress.trial_ended("null:", Ok(end.sample.iops()));
+                    progress.trial_ended(None, Ok(&end.sample));
                 }
                 let sound = is_sound(&end);
                 let turn = Turn::before(Phase::Ceiling, attempt, cell);

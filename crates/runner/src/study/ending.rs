@@ -10,7 +10,7 @@ use stormeter_results::FinishReason;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{Analysis, analyse, decide};
 
-use crate::progress::{BlockEnd, Progress};
+use crate::progress::{BlockEnd, Estimate, Progress};
 use crate::study::run::StudyRun;
 
 impl StudyRun<'_> {
@@ -69,12 +69,10 @@ impl StudyRun<'_> {
         spent: Duration,
         progress: &mut dyn Progress,
     ) -> Option<FinishReason> {
+        let end =
+            BlockEnd { blocks: block + 1, most: self.plan.design.blocks.most(), estimate: None };
         if !self.book.is_comparison() {
-            progress.block_ended(&BlockEnd {
-                blocks: block + 1,
-                most: self.plan.design.blocks.most(),
-                failed: self.book.schedule.failed(),
-            });
+            progress.block_ended(&end);
             return None;
         }
         let analysis = self.analyse();
@@ -91,7 +89,8 @@ impl StudyRun<'_> {
         let limit = self.plan.design.time_limit_ns.map_or(Duration::MAX, Duration::from_nanos);
         let rest = self.book.schedule.block(self.plan).saturating_mul(more);
         let rest = rest.min(limit.saturating_sub(spent));
-        progress.block(block + 1, metric, half_width, rest.as_nanos() as u64);
+        let estimate = Estimate { metric, half_width, rest_ns: rest.as_nanos() as u64 };
+        progress.block_ended(&BlockEnd { estimate: Some(estimate), ..end });
         analysis.is_invalid().then_some(FinishReason::Invalid)
     }
 

@@ -103,7 +103,7 @@ impl StudyRun<'_> {
                 return Err(RunError::Interrupted);
             }
             if self.book.is_comparison() {
-                progress.trial_ended(&url.to_string(), Ok(end.sample.iops()));
+                progress.trial_ended(None, Ok(&end.sample));
             }
             for &(datastore, cell) in &cells {
                 let turn = Turn::before(Phase::Ceiling, attempt, cell);

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use stormeter_study::{Reset, Step, StepAction, StudyPlan, Timing};
-use stormeter_trial::{Disturbance, Interval, Sample, TrialFailure};
+use stormeter_trial::{Disturbance, Interval};
 use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;
-use crate::progress::{BlockEnd, Place, Progress, TrialStart};
+use crate::progress::Progress;
 use crate::rack_control::{RackControl, RackControlError};
 use crate::shell::{Shell, ShellError};
 use crate::study::reset::{self, ResetError};
@@ -270,7 +270,7 @@ fn command(text: &str, on: On<'_>, stop: &dyn Fn() -> bool) -> Result<(), Comman
     shell.run(stop).map_err(|why| CommandError { command: text.into(), why })
 }
 
-/// Passes everything on, and tells when the load begins.
+/// Passes on what an executor reports during a trial, and sends the start of the load.
 struct Teller<'a> {
     inner: &'a mut dyn Progress,
     begun: Sender<Instant>,
@@ -293,21 +293,5 @@ impl Progress for Teller<'_> {
 
     fn preparing(&mut self, datastore: &str, done: u64, total: u64) {
         self.inner.preparing(datastore, done, total);
-    }
-
-    fn trial(&mut self, start: &TrialStart<'_>) {
-        self.inner.trial(start);
-    }
-
-    fn study_trial_ended(&mut self, place: &Place<'_>, outcome: Result<&Sample, &TrialFailure>) {
-        self.inner.study_trial_ended(place, outcome);
-    }
-
-    fn block_ended(&mut self, end: &BlockEnd) {
-        self.inner.block_ended(end);
-    }
-
-    fn resetting(&mut self, datastore: &str) {
-        self.inner.resetting(datastore);
     }
 }

@@ -153,8 +153,7 @@ impl StudyRun<'_> {
         let timed = matches!(plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
         let is_main = turn.phase == Phase::Main;
-        let in_study = !self.book.is_comparison();
-        let place = (is_main && in_study).then(|| self.book.place(&label));
+        let place = self.book.place(turn.phase, &label);
         let began = Began::now();
         let end = self.reset(&cell, progress).and_then(|()| {
             progress.trial(&TrialStart {

@@ -14,9 +14,9 @@ use stormeter_statistics::{BrokenBy, Fact};
 use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{FinishReason, TrialOutcome, TrialRecord};
-use stormeter_runner::{Progress, Request, RunError, TrialStart, run};
+use stormeter_runner::{Place, Progress, Request, RunError, TrialStart, run};
 use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, block_order, profile};
-use stormeter_trial::{Arrivals, Interval, TrialFailure};
+use stormeter_trial::{Arrivals, Interval, Sample, TrialFailure};
 use tempfile::TempDir;
 
 /// No comparison here takes nearly as long.
@@ -160,7 +160,7 @@ impl<F: FnMut(Moment)> Progress for Watch<'_, F> {
         (self.act)(moment);
     }
 
-    fn trial_ended(&mut self, _: &str, _: Result<f64, &TrialFailure>) {
+    fn trial_ended(&mut self, _: Option<&Place<'_>>, _: Result<&Sample, &TrialFailure>) {
         if self.rows.take().is_some() {
             (self.act)(Moment::End(self.trials - 1));
         }

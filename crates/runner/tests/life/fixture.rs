@@ -111,10 +111,6 @@ impl Progress for Hand {
         set_disk_length(directory, if spoils { 0 } else { DISK_BYTES });
     }
 
-    fn block(&mut self, blocks: u32, _: Metric, _: Option<f64>, _: u64) {
-        self.stop(blocks);
-    }
-
     fn block_ended(&mut self, end: &BlockEnd) {
         self.stop(end.blocks);
     }
