@@ -7,7 +7,7 @@ mod request;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_datastore::RealClock;
 use stormeter_runner::{Place, Progress, Request, TrialStart, run};
@@ -16,16 +16,38 @@ use stormeter_trial::{Sample, TrialFailure};
 
 const BLOCK: usize = 4096;
 
-/// Looks at all disks before and after each trial.
-#[derive(Default)]
-struct Watch {
+/// More contents than the four disks are filled with, and than overwriting all of their blocks once would yield.
+const ENOUGH: usize = 2 * 4 * 256;
+
+/// Looks at all disks before and after each trial, and stops the run when it has seen enough. How many blocks a trial
+/// of a given length overwrites depends on the machine, so the run goes on until they are enough.
+struct Watch<'a> {
     directory: PathBuf,
+    cancel: &'a AtomicBool,
+    /// The fewest trials of blocks, and how many there were.
+    least_trials: u32,
+    trials: u32,
+    /// Whether the present trial is one of a block.
+    is_of_block: bool,
     /// Where each content was seen: disk and offset.
     seen: HashMap<Vec<u8>, (PathBuf, usize)>,
     disks: usize,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
+    fn new(directory: &Path, cancel: &'a AtomicBool, least_trials: u32) -> Self {
+        let directory = directory.into();
+        Self {
+            directory,
+            cancel,
+            least_trials,
+            trials: 0,
+            is_of_block: false,
+            seen: HashMap::new(),
+            disks: 0,
+        }
+    }
+
     fn look(&mut self) {
         let disks: Vec<PathBuf> = files(&self.directory);
         self.disks = self.disks.max(disks.len());
@@ -55,17 +77,18 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-impl Progress for Watch {
-    fn trial(&mut self, _start: &TrialStart<'_>) {
+impl Progress for Watch<'_> {
+    fn trial(&mut self, start: &TrialStart<'_>) {
+        self.is_of_block = start.block.is_some();
         self.look();
     }
 
-    fn trial_ended(&mut self, _datastore: &str, _outcome: Result<f64, &TrialFailure>) {
+    fn trial_ended(&mut self, _place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>) {
         self.look();
-    }
-
-    fn study_trial_ended(&mut self, _place: &Place<'_>, _outcome: Result<&Sample, &TrialFailure>) {
-        self.look();
+        self.trials += u32::from(self.is_of_block && outcome.is_ok());
+        if self.trials >= self.least_trials && self.seen.len() > ENOUGH {
+            self.cancel.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -80,7 +103,8 @@ fn datastores(directory: &Path) -> [String; 2] {
 #[test]
 fn no_two_blocks_of_a_comparison_are_alike() {
     let directory = tempfile::tempdir().unwrap();
-    let mut watch = Watch { directory: directory.path().into(), ..Watch::default() };
+    let cancel = AtomicBool::new(false);
+    let mut watch = Watch::new(directory.path(), &cancel, 4);
     let timing = Timing { ramp_ns: 5_000_000, duration_ns: 100_000_000, interval_ns: 10_000_000 };
     let mut workload = profile("vm-4k").unwrap().workload;
     workload.read_percent = 0.0;
@@ -93,24 +117,21 @@ fn no_two_blocks_of_a_comparison_are_alike() {
         threads: 2,
         timing,
         metric: Metric::Iops,
-        precision: 1.0,
+        precision: 0.001,
         margin: 0.05,
         level: 0.95,
         min_blocks: 2,
-        max_blocks: 2,
-        time_limit_ns: 60_000_000_000,
+        max_blocks: 10_000,
+        time_limit_ns: 600_000_000_000,
         equal_load: None,
         seed: 1,
         verify: false,
     };
     let request = Request::new(StudyPlan::from(&plan), directory.path().join("r.db"));
-    run(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
+    run(&request, &RealClock::new(), &cancel, &mut watch).unwrap();
     assert_eq!(watch.disks, 4);
-    assert!(
-        watch.seen.len() > 2 * 4 * 256,
-        "{} contents: nothing was overwritten",
-        watch.seen.len()
-    );
+    assert!(watch.trials >= watch.least_trials, "{} trials", watch.trials);
+    assert!(watch.seen.len() > ENOUGH, "{} contents: nothing was overwritten", watch.seen.len());
 }
 
 #[test]
@@ -126,16 +147,14 @@ workloads:
 disk: {{size: 1MiB}}
 load: {{vms: [2]}}
 measure: {{ramp: 5ms, duration: 100ms, interval: 10ms}}
-design: {{blocks: 2}}
+design: {{blocks: 10000}}
 "
     );
     let request = request::request(directory.path(), &text);
-    let mut watch = Watch { directory: directory.path().into(), ..Watch::default() };
-    run(&request, &RealClock::new(), &AtomicBool::new(false), &mut watch).unwrap();
+    let cancel = AtomicBool::new(false);
+    let mut watch = Watch::new(directory.path(), &cancel, 8);
+    run(&request, &RealClock::new(), &cancel, &mut watch).unwrap();
     assert_eq!(watch.disks, 4);
-    assert!(
-        watch.seen.len() > 2 * 4 * 256,
-        "{} contents: nothing was overwritten",
-        watch.seen.len()
-    );
+    assert!(watch.trials >= watch.least_trials, "{} trials", watch.trials);
+    assert!(watch.seen.len() > ENOUGH, "{} contents: nothing was overwritten", watch.seen.len());
 }
