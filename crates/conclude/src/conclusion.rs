@@ -161,3 +161,29 @@ fn add_ceiling(ceilings: &mut Vec<MeasuredCeiling>, one: MeasuredCeiling) {
         None => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_attempt_at_a_ceiling_counts_and_none_without_io() {
+        let of = |datastore, workload, iops| MeasuredCeiling {
+            kind: CeilingKind::NullServer,
+            datastore,
+            workload,
+            iops,
+        };
+        let mut ceilings = Vec::new();
+        for iops in [0.0, 300.0, 500.0, 400.0, 0.0] {
+            add_ceiling(&mut ceilings, of(Some(0), 1, iops));
+        }
+        assert_eq!(ceilings, [of(Some(0), 1, 500.0)]);
+        for other in [of(Some(1), 1, 200.0), of(Some(0), 0, 100.0), of(None, 1, 900.0)] {
+            add_ceiling(&mut ceilings, other);
+        }
+        add_ceiling(&mut ceilings, of(Some(2), 1, 0.0));
+        let found: Vec<f64> = ceilings.iter().map(|ceiling| ceiling.iops).collect();
+        assert_eq!(found, [500.0, 200.0, 100.0, 900.0], "each datastore and workload by itself");
+    }
+}
