@@ -1,41 +1,41 @@
-//! What can be done, and how each is written.
+//! The kinds of fault, and the syntax of each.
 
-/// What is done.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// A guest stands still, with all that it holds.
+    /// A guest is frozen, and keeps all that it holds.
     Pause,
-    /// A guest that stands still goes on.
+    /// A frozen guest continues.
     Resume,
-    /// A guest, or a node of a distributed datastore, is gone at once, as after a power cut; what its disks
-    /// have is kept.
+    /// A guest, or a node of a distributed datastore, is gone at once, as after a power cut; its disks keep their
+    /// contents.
     Kill,
-    /// It is gone, if it runs, and comes up again with the disks that it had.
+    /// It is killed, if it runs, and boots again with the same disks.
     Restart,
     /// Nothing passes through a storage's network port, or through a network.
     LinkDown,
-    /// It passes again.
+    /// The port or network works again.
     LinkUp,
-    /// A share of the packets is lost in each direction.
+    /// A share of the packets is lost, in each direction.
     LinkLoss,
-    /// A link is down for so long, and up again.
+    /// A link is down for a given time.
     LinkFlap,
-    /// Nothing passes on one of the paths to a mount, or through one of the ports of an adapter.
+    /// Nothing passes on one path to a mount, or through one port of an adapter.
     PathDown,
-    /// It passes again.
+    /// The path works again.
     PathUp,
     /// A disk of an array fails.
     DiskFail,
-    /// A new disk takes the failed one's place, and the array rebuilds.
+    /// A new disk replaces the failed one, and the array rebuilds.
     DiskReplace,
-    /// Each access to a disk takes so many times as long, until another factor is given.
+    /// Each access to a disk takes longer by a factor, until another factor is set.
     DiskSlow,
 }
 
-/// What follows the place that a fault is of.
+/// An argument after the target of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultArgument {
-    /// Which disk or path.
+    /// The number of a disk or path.
     Number,
     Share,
     Duration,
@@ -43,7 +43,7 @@ pub(crate) enum FaultArgument {
     Times,
 }
 
-/// Whether `TARGET.PART` has its part.
+/// Whether the target has a part: `TARGET.PART`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PartRule {
     Never,
@@ -51,7 +51,7 @@ pub(crate) enum PartRule {
     Required,
 }
 
-/// How a kind is written.
+/// The syntax of a kind.
 pub(crate) struct Row {
     pub(crate) kind: FaultKind,
     pub(crate) word: &'static str,
@@ -91,7 +91,7 @@ rows! {
 }
 
 impl FaultKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [FaultKind; ROWS.len()] = {
         let mut all = [FaultKind::Pause; ROWS.len()];
         let mut index = 0;
@@ -102,17 +102,17 @@ impl FaultKind {
         all
     };
 
-    /// Its word.
+    /// The verb in study files.
     pub fn name(self) -> &'static str {
         self.row().word
     }
 
-    /// How it is written, such as `link-loss GUEST[.NETWORK] SHARE`.
+    /// The syntax, such as `link-loss GUEST[.NETWORK] SHARE`.
     pub fn form(self) -> &'static str {
         self.row().form
     }
 
-    /// What it brings to an end, of the same place: a link that is up was down.
+    /// The kind that this one undoes at the same target: `link-up` undoes `link-down`.
     pub fn ends(self) -> Option<FaultKind> {
         match self {
             FaultKind::Resume => Some(FaultKind::Pause),
@@ -125,12 +125,12 @@ impl FaultKind {
     }
 
     pub(crate) fn row(self) -> &'static Row {
-        // Every kind has a row: a test holds that.
+        // Every kind has a row, as a test checks.
         ROWS.iter().find(|row| row.kind == self).unwrap_or(&ROWS[0])
     }
 }
 
-/// How all kinds are written, one after the other.
+/// The syntax of each kind.
 pub fn forms() -> impl Iterator<Item = &'static str> {
     ROWS.iter().map(|row| row.form)
 }

@@ -1,13 +1,13 @@
-//! Faults as earlier versions wrote them for predictions: `disk aggregate.3 lost`. Study files and results
-//! files of theirs are read; nothing is written so any more.
+//! The syntax in which earlier versions wrote faults for predictions: `disk aggregate.3 lost`. It is still read, from
+//! study files and results files, and no longer written.
 
-/// Whether the words before the time are of that kind.
-pub(crate) fn is_one(words: &[&str]) -> bool {
+/// Whether the words before the time use that syntax.
+pub(crate) fn is_legacy(words: &[&str]) -> bool {
     matches!(words.first(), Some(&("disk" | "path" | "network" | "node")))
 }
 
-/// The same in today's words; `None` where it was none then either.
-pub(crate) fn today(words: &[&str]) -> Option<String> {
+/// The fault in the current syntax; `None` if it was invalid in the earlier one, too.
+pub(crate) fn current(words: &[&str]) -> Option<String> {
     Some(match *words {
         ["disk", place, "lost"] => {
             let (disks, number) = place.rsplit_once('.')?;

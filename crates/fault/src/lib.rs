@@ -1,11 +1,11 @@
-//! What can be done to storage while it is measured or predicted: `link-down nas`, `disk-fail nas.data 2`.
+//! Faults that are injected into storage while it is measured or predicted: `link-down nas`, `disk-fail nas.data 2`.
 //!
-//! Study files have these words as steps of a trial, `stormeter lab do` has them by hand, and predictions have
-//! them of a site. They are read here, below all of these, so that each means the same everywhere. Nothing here
-//! does anything.
+//! Study files use this syntax for the steps of a trial, `stormeter lab do` on the command line, and predictions
+//! for a site. It is parsed here, below all of these, so that a fault means the same everywhere. Nothing here
+//! injects anything.
 
 mod kind;
-mod old;
+mod legacy;
 mod scheduled;
 mod spec;
 

@@ -7,57 +7,57 @@ use serde::{Deserialize, Serialize};
 use stormeter_units::parse_duration_ns;
 
 use crate::kind::FaultKind;
-use crate::old;
+use crate::legacy;
 use crate::spec::{FaultSpec, FaultSpecError};
 
 /// A fault with its time. It is stored as its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ScheduledFault {
-    /// What.
+    /// The fault.
     pub fault: FaultSpec,
-    /// When, since the begin of the trial, its ramp included.
+    /// Its time, since the start of the trial's ramp.
     pub at_ns: u64,
-    /// For how long, as a link that flaps has by itself; `None`: until something ends it, or for good.
+    /// Its duration, which a link flap always has; `None`: until another fault undoes it, or for good.
     pub for_ns: Option<u64>,
-    /// The times, as they were written.
+    /// The times, as written.
     times: String,
 }
 
-/// Why a text is no fault with its time.
+/// Why a text is not a fault with its time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduledFaultError {
-    /// It has not the form of one.
+    /// Its syntax is wrong.
     #[error(
-        "{text:?} is no fault with its time; write one such as `disk-fail aggregate 3 at 10s`, \
+        "{text:?} is not a fault with its time; write one such as `disk-fail aggregate 3 at 10s`, \
          `disk-slow aggregate 3 10x at 5s for 5s`, `path-down esx.hba 0 at 10s for 5s`, `link-down wan at \
          10s for 200ms` or `kill server.2 at 10s`"
     )]
     Form {
-        /// As it was written.
+        /// The text.
         text: String,
     },
-    /// A time without number or unit.
-    #[error("{text:?} is no time; write a number and a unit: 10s, 200ms, 50us")]
+    /// A time lacks its number or unit.
+    #[error("{text:?} is not a time; write a number and a unit: 10s, 200ms, 50us")]
     Time {
-        /// As it was written.
+        /// The text.
         text: String,
     },
-    /// What happens at a moment has no length.
-    #[error("{kind} happens at a moment; leave out how long (for {length})")]
+    /// A duration is given for a fault that happens at an instant.
+    #[error("{kind} happens at an instant; leave out its duration (for {length})")]
     Moment {
-        /// What.
+        /// The kind of fault.
         kind: &'static str,
-        /// How long it should last.
+        /// The duration.
         length: String,
     },
-    /// What stands before the time.
+    /// The part before the time is wrong.
     #[error(transparent)]
     Fault(#[from] FaultSpecError),
 }
 
 impl ScheduledFault {
-    /// A fault at a time, for good or until something ends it; `time` is how it was written.
+    /// A fault at a time, until another one undoes it; `time` is the time as written.
     pub fn new(fault: FaultSpec, at_ns: u64, time: &str) -> Self {
         Self { for_ns: own_length_ns(&fault), fault, at_ns, times: format!("at {time}") }
     }
@@ -75,8 +75,8 @@ impl FromStr for ScheduledFault {
         words.truncate(words.len() - if length.is_some() { 2 } else { 0 });
         let form = || ScheduledFaultError::Form { text: text.to_owned() };
         let [ref what @ .., "at", at] = words[..] else { return Err(form()) };
-        let fault: FaultSpec = match old::is_one(what) {
-            true => old::today(what).ok_or_else(form)?.parse()?,
+        let fault: FaultSpec = match legacy::is_legacy(what) {
+            true => legacy::current(what).ok_or_else(form)?.parse()?,
             false => what.join(" ").parse()?,
         };
         if let Some(length) = length
@@ -94,7 +94,7 @@ impl FromStr for ScheduledFault {
     }
 }
 
-/// Whether it goes on after it was done, so that it may have an end.
+/// Whether it lasts, so that it may have a duration.
 fn lasts(kind: FaultKind) -> bool {
     kind.ends().is_none() && kind != FaultKind::LinkFlap
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_read_with_its_times_and_written_as_it_was() {
+    fn a_fault_is_read_with_its_times_and_written_back_the_same() {
         let flap = read(" link-down  wan at 10s  for 200ms");
         assert_eq!((flap.at_ns, flap.for_ns), (10_000_000_000, Some(200_000_000)));
         assert_eq!(flap.fault, "link-down wan".parse().unwrap());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_earlier_versions_are_read_as_those_of_today() {
+    fn the_syntax_of_earlier_versions_is_read() {
         for (old, today) in [
             ("disk aggregate.3 lost at 10s", "disk-fail aggregate 3 at 10s"),
             ("disk aggregate.3 slow 2.5x at 5s for 5s", "disk-slow aggregate 3 2.5x at 5s for 5s"),
@@ -166,20 +166,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fault_with_its_time_is_refused_with_advice() {
+    fn a_text_that_is_not_a_fault_with_its_time_is_refused_with_advice() {
         for (text, said) in [
             ("", "write one such as"),
             ("disk-fail aggregate 3", "write one such as"),
-            ("at 10s", "is nothing that can be done"),
+            ("at 10s", "is not a fault"),
             ("disk aggregate lost at 1s", "disk-fail aggregate 3 at 10s"),
             ("disk aggregate.3 slow at 1s", "write one such as"),
             ("node server.2 down at 1s", "write one such as"),
             ("disk-fail aggregate x at 1s", "a number from 0 on"),
-            ("kill server.1 at soon", "\"soon\" is no time"),
-            ("kill server.1 at -1s", "\"-1s\" is no time"),
-            ("kill server.1 at 1s for ever", "\"ever\" is no time"),
-            ("link-up wan at 1s for 2s", "link-up happens at a moment"),
-            ("link-flap wan 1s at 1s for 2s", "link-flap happens at a moment"),
+            ("kill server.1 at soon", "\"soon\" is not a time"),
+            ("kill server.1 at -1s", "\"-1s\" is not a time"),
+            ("kill server.1 at 1s for ever", "\"ever\" is not a time"),
+            ("link-up wan at 1s for 2s", "link-up happens at an instant"),
+            ("link-flap wan 1s at 1s for 2s", "link-flap happens at an instant"),
         ] {
             let message = text.parse::<ScheduledFault>().unwrap_err().to_string();
             assert!(message.contains(said), "{text}: {message}");

@@ -1,4 +1,4 @@
-//! What is done, to what, and with what amount.
+//! A fault: its kind, its target and its amount.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,52 +8,52 @@ use stormeter_units::{parse_duration_ns, parse_percent};
 
 use crate::kind::{FaultArgument, FaultKind, PartRule, ROWS, Row, forms};
 
-/// Something that is done: `link-loss nas.lan 5%`. It is stored as its text.
+/// A fault to inject: `link-loss nas.lan 5%`. It is stored as its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FaultSpec {
-    /// What.
+    /// Its kind.
     pub kind: FaultKind,
-    /// A lab's guest, or a host of it; what a site has of that name.
+    /// A guest or host of a lab, or an item of a site, by name.
     pub target: String,
-    /// Its network, its group of disks, its mount or which of its nodes.
+    /// A part of the target: a network, a disk group, a mount or a node.
     pub part: Option<String>,
-    /// Which disk or path, from 0 on; 0 where the kind has none.
+    /// The disk or path, counted from 0; 0 for kinds without one.
     pub number: u32,
-    /// As the kind has it: a share from 0 to 1, nanoseconds, or a factor; 0 where it has none.
+    /// By kind, a share from 0 to 1, nanoseconds, or a factor; 0 for kinds without one.
     pub amount: f64,
-    /// What follows the place, as it was written.
+    /// The arguments after the target, as written.
     arguments: String,
 }
 
-/// Why a text is no fault.
+/// Why a text is not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultSpecError {
-    /// A kind that there is not.
-    #[error("{found:?} is nothing that can be done; {}the verbs are {}",
+    /// An unknown verb.
+    #[error("{found:?} is not a fault; {}the verbs are {}",
         did_you_mean(found), forms().collect::<Vec<_>>().join(", "))]
     Kind {
         /// The first word.
         found: String,
     },
-    /// Too few or too many words, or a part too many or too few.
+    /// Too few or too many words, or a part that is missing or superfluous.
     #[error("{verb} is written {form}, such as {example}")]
     Form {
         /// The verb.
         verb: &'static str,
-        /// How it is written.
+        /// Its syntax.
         form: &'static str,
-        /// One that is right.
+        /// A correct example.
         example: &'static str,
     },
-    /// An amount that is none.
+    /// An invalid amount.
     #[error("{found:?} is not {expected}; write one such as {example}")]
     Amount {
-        /// What stands there.
+        /// The text.
         found: String,
-        /// What should.
+        /// What was expected.
         expected: &'static str,
-        /// One that is right.
+        /// A correct example.
         example: &'static str,
     },
 }
@@ -117,7 +117,7 @@ impl FromStr for FaultSpec {
 }
 
 impl FaultSpec {
-    /// Whether another is of the same disk, path, port or node.
+    /// Whether both faults have the same disk, path, port or node as their target.
     pub fn is_of_same_place(&self, other: &FaultSpec) -> bool {
         (&self.target, &self.part, self.number) == (&other.target, &other.part, other.number)
     }
@@ -134,7 +134,7 @@ impl FaultSpec {
                 let ns = parse_duration_ns(written).ok()? as f64;
                 self.amount = Some(ns).filter(|ns| *ns >= LEAST_NS)?;
             }
-            // How slow a disk may be is for whoever makes it slow.
+            // Whoever injects the fault checks how slow a disk may become.
             FaultArgument::Times => self.amount = written.strip_suffix('x')?.parse().ok()?,
         }
         Some(())
@@ -147,7 +147,7 @@ fn form(row: &Row) -> FaultSpecError {
 
 fn expected(argument: FaultArgument) -> &'static str {
     match argument {
-        FaultArgument::Number => "a number from 0 on",
+        FaultArgument::Number => "a number, 0 or higher",
         FaultArgument::Share => "a share above 0 and at most 100%",
         FaultArgument::Duration => "a time of at least 1ms",
         FaultArgument::Times => "a number of times",
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_is_read_and_written_as_it_was() {
+    fn every_example_is_read_and_written_back_the_same() {
         for row in &ROWS {
             let fault: FaultSpec = row.example.parse().unwrap();
             assert_eq!((fault.kind, fault.to_string().as_str()), (row.kind, row.example));
@@ -201,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_with_advice() {
+    fn a_text_that_is_not_a_fault_is_refused_with_advice() {
         let wrong = |text: &str| text.parse::<FaultSpec>().unwrap_err().to_string();
         for (text, said) in [
             ("", "the verbs are pause GUEST"),
             ("linkdown nas", "did you mean link-down?"),
-            ("explode nas", "\"explode\" is nothing that can be done"),
+            ("explode nas", "\"explode\" is not a fault"),
             ("pause", "pause GUEST, such as pause nas"),
             ("pause nas vm1", "pause GUEST"),
             ("pause nas.lan", "pause GUEST"),
@@ -220,7 +220,7 @@ mod tests {
             ("disk-fail aggregate.3", "disk-fail [GUEST.]DISKS NUMBER"),
             ("disk-slow nas.data 1", "disk-slow [GUEST.]DISKS NUMBER TIMESx"),
             ("disk-slow nas.data 1 10", "\"10\" is not a number of times"),
-            ("disk-fail nas.data x", "a number from 0 on"),
+            ("disk-fail nas.data x", "a number, 0 or higher"),
         ] {
             let message = wrong(text);
             assert!(message.contains(said), "{text}: {message}");

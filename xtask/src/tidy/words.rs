@@ -36,8 +36,6 @@ const DONE: &[&str] = &["crates/", "xtask/"];
 const TO_DO: &[&str] = &[
     "crates/cli/",
     "crates/datastore/",
-    "crates/fault/",
-    "crates/predict/",
     "crates/report/",
     "crates/runner/",
     "crates/statistics/",

@@ -165,7 +165,7 @@ mod tests {
         for (text, words) in [
             ("[kill a.1 at 1s, kill a.1 at 1s]", "there twice"),
             ("[kill a.1 at 1s, node a.1 lost at 1s]", "there twice"),
-            ("[a]", "\"a\" is no fault with its time"),
+            ("[a]", "\"a\" is not a fault with its time"),
             ("[disk-fail d at 1s]", "disk-fail is written"),
             ("[{disk: d}]", "a fault is a line of words, not a mapping"),
             ("['']", "a fault is a line of words"),
