@@ -1,4 +1,4 @@
-//! Single cells of a study on a site, for whoever tries many sites: a calibration.
+//! Single cells of a study on a site, for a calibration, which tries many sites.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,12 +15,12 @@ use crate::steps::Disturbances;
 use crate::trial::TrialRun;
 
 /// Windows are short: a search for parameters runs each cell a hundred times, always with the same
-/// random numbers, so that what changes is what the parameters change.
+/// random numbers, so that only the parameters make a difference.
 const MOST_RAMP_NS: u64 = 500_000_000;
 const MOST_WINDOW_NS: u64 = 2_000_000_000;
 
-/// What cells of a study give on a site, with the seed of the study's first block: of each its sample
-/// and its CPU time, in the order of `cells`.
+/// Predicts cells of a study on a site, with the seed of the study's first block. Returns the sample and the CPU
+/// time of each, in the order of `cells`.
 ///
 /// # Errors
 /// The site has no such datastore, or a cell cannot be predicted.
@@ -42,7 +42,7 @@ pub fn predict_cells(
     };
     let task = |number: usize| {
         let cell = cells[number];
-        // All begin where the first one does: what changes is to be what the site changes.
+        // All start like the first one: only the site may make a difference.
         let order = TrialOrder { timing, ..trial_order(plan, &cell, 0, 0) };
         let run = TrialRun {
             order: &order,
@@ -50,7 +50,7 @@ pub fn predict_cells(
             fixed_work_interval_ns: timing.interval_ns,
             site,
             place: places[cell.datastore],
-            // Only trials that nothing disturbs tell what a site is like.
+            // A site is fitted to undisturbed trials.
             disturbances: Disturbances { steps: &[], faults: &[] },
             cancel,
         };

@@ -1,4 +1,4 @@
-//! Whether a study can be predicted, asked before anything is written.
+//! Checks whether a study can be predicted, before anything is written.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +12,7 @@ use crate::site_executor::SiteExecutor;
 use crate::steps::Planned;
 use crate::trial::TrialRun;
 
-/// Whether every cell has a machine, and every fault something to do.
+/// Checks that every cell has a machine, and that every fault has an effect.
 pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(), PredictError> {
     let (plan, sites) = (&request.plan, SiteExecutor::new(request));
     let mut planned: Vec<Planned> = Vec::new();
@@ -39,8 +39,8 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
     }
 }
 
-/// A fault that comes when a trial is over would change nothing without a word. How long trials of fixed work take is
-/// not known before.
+/// Refuses a fault after the end of a trial, which would silently have no effect. The length of trials of fixed work is
+/// not known in advance.
 fn late_fault(run: &TrialRun<'_>, planned: &[Planned]) -> Result<(), PredictError> {
     let TrialOrder { work, timing, .. } = run.order;
     let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);

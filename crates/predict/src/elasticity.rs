@@ -1,5 +1,5 @@
-//! What a tenth more of each component would bring: a cell's first block again, with the same seed, on a
-//! site of which that component is faster.
+//! The gain from making each component a tenth faster: a cell's first block is predicted again, with the same seed,
+//! on a site with that component sped up.
 
 use stormeter_results::Elasticity;
 use stormeter_runner::TrialOrder;
@@ -11,12 +11,12 @@ use stormeter_trial::{ComponentKind, ComponentUse};
 use crate::faster::faster;
 use crate::trial::{SiteEnd, TrialRun};
 
-/// So many times as fast is each component in its rerun.
+/// The speed-up of a component in its rerun.
 const FACTOR: f64 = 1.1;
-/// A rerun has at most this ramp and window: it is held against a run of the same length and seed.
+/// A rerun has at most this ramp and window: it is compared with a run of the same length and seed.
 const MOST_RAMP_NS: u64 = 1_000_000_000;
 const MOST_WINDOW_NS: u64 = 5_000_000_000;
-/// Components that are hardly used and take hardly any time are not worth a rerun.
+/// Components below both shares are not worth a rerun: hardly used, and hardly part of the response time.
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_BUSY: f64 = 0.2;
 
@@ -29,7 +29,7 @@ pub(crate) fn short(timing: Timing) -> Timing {
     }
 }
 
-/// What is told of a workload: what a fixed rate, or a fixed amount of work, does not make equal.
+/// The metric that shows a gain: one that a fixed rate, or a fixed amount of work, does not hold constant.
 fn metric_of(work: &WorkloadKind) -> Metric {
     match work {
         WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some() => Metric::LatencyMean,
@@ -38,7 +38,7 @@ fn metric_of(work: &WorkloadKind) -> Metric {
     }
 }
 
-/// What is made faster in one rerun.
+/// The components that are sped up together in one rerun.
 struct Part<'a>(Vec<(&'a ComponentUse, SitePart)>);
 
 impl Part<'_> {
@@ -48,7 +48,7 @@ impl Part<'_> {
     }
 }
 
-/// What is worth a rerun. The ports at both ends of a wire are one part: alone, each is hidden by the
+/// The parts worth a rerun. The ports at both ends of a wire are one part: alone, each would be masked by the
 /// other.
 fn parts<'a>(uses: &'a [ComponentUse], of_site: &[Option<SitePart>]) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
@@ -56,7 +56,7 @@ fn parts<'a>(uses: &'a [ComponentUse], of_site: &[Option<SitePart>]) -> Vec<Part
     let known = uses.iter().zip(of_site).filter_map(|(one, part)| Some((one, (*part)?)));
     for (one, of_site) in known {
         match parts.iter_mut().find(|part| is_port(part.0[0].0.kind) && is_port(one.kind)) {
-            // The host's end first, whichever was built first.
+            // The host's end comes first.
             Some(wire) if one.kind == ComponentKind::HostPort => wire.0.insert(0, (one, of_site)),
             Some(wire) => wire.0.push((one, of_site)),
             None => parts.push(Part(vec![(one, of_site)])),
@@ -69,7 +69,7 @@ fn parts<'a>(uses: &'a [ComponentUse], of_site: &[Option<SitePart>]) -> Vec<Part
     parts
 }
 
-/// What more of each component brings the trial of a cell, the largest gain first. Empty where it cannot be
+/// The gain in a cell's trial from speeding up each component, the largest first. Empty if the cell cannot be
 /// predicted.
 pub(crate) fn elasticities(run: &TrialRun<'_>, cell: usize) -> Vec<Elasticity> {
     let order = TrialOrder { timing: short(run.order.timing), ..run.order.clone() };

@@ -6,13 +6,13 @@ use stormeter_study::question::QuestionError;
 
 use crate::steps::RefusedFault;
 
-/// Why there is no machine for a cell.
+/// Why no machine can be built for a cell.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NoMachine {
-    /// The site cannot bear the load.
+    /// The site cannot carry the load.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// A fault is of a part that there is not.
+    /// A fault names a part that does not exist.
     #[error(transparent)]
     Fault(#[from] RefusedFault),
 }
@@ -27,74 +27,74 @@ pub enum PredictError {
          add {name} to `also` of the datastore that stands for it"
     )]
     NoDatastore {
-        /// What the study calls it.
+        /// Its name in the study.
         name: String,
         /// The site.
         site: String,
         /// The names that the site has.
         known: String,
     },
-    /// The site cannot be read, as it is or with what was to be changed in it.
+    /// The site cannot be read, unchanged or with its changes.
     #[error("{0}")]
     Site(String),
-    /// The site cannot bear the load of a cell.
+    /// The site cannot carry the load of a cell.
     #[error("{cell}: {source}")]
     Machine {
-        /// Which cell.
+        /// The cell.
         cell: String,
-        /// Why.
+        /// The reason.
         source: NoMachine,
     },
-    /// A workload that no model of a site is driven with.
+    /// Transfers need a client in the site.
     #[error(
         "{cell}: transfers need a client in the site; add `client:` with its hosts and networks, or \
          leave the workload out"
     )]
     NoClient {
-        /// Which cell.
+        /// The cell.
         cell: String,
     },
-    /// A step or a fault that the site cannot have.
+    /// A step or a fault that the site has no model of.
     #[error(transparent)]
     Fault(#[from] RefusedFault),
-    /// A fault that would change nothing.
+    /// A fault without effect.
     #[error(
         "the fault \"{fault}\" would change nothing: no datastore of this study uses what fails; name \
          something that one does, or leave it out"
     )]
     IdleFault {
-        /// As it was written.
+        /// The fault as written.
         fault: String,
     },
-    /// A fault that comes too late.
+    /// A fault after the end of the trial.
     #[error(
-        "the fault \"{fault}\" would come too late: trials end {end} after they begin, the ramp \
-         included; give an earlier time, or predict the study with trials as long as it plans them"
+        "the fault \"{fault}\" would come too late: trials end {end} after their start, ramp \
+         included; give an earlier time, or predict the study with trials of the planned length"
     )]
     LateFault {
-        /// As it was written.
+        /// The fault as written.
         fault: String,
-        /// When trials end.
+        /// The length of trials, ramp included.
         end: String,
     },
-    /// A cell that came to no end.
+    /// A cell whose prediction failed.
     #[error("a cell on {cell} cannot be predicted: {reason}")]
     Cell {
         /// Its datastore.
         cell: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Two levels of `datastore` of one name.
+    /// Two levels of `datastore` with the same name.
     #[error("{name} would be a datastore twice; leave one of the two changes out")]
     SameName {
         /// The name.
         name: String,
     },
-    /// A question that cannot be asked of what is predicted.
+    /// A question that does not fit the prediction.
     #[error("a question cannot be asked of this prediction: {0}")]
     Question(#[source] Box<QuestionError>),
-    /// It could not be carried out.
+    /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
 }

@@ -1,5 +1,4 @@
-//! From a study and a site to what is predicted: the site's variants as further levels of the factor
-//! `datastore`.
+//! Expands a study for its prediction on a site: variants of the site become levels of the factor `datastore`.
 
 use stormeter_site::Site;
 use stormeter_study::question::{Vocabulary, parse};
@@ -12,19 +11,19 @@ use crate::request::SitePlace;
 /// A study with a place for each of its datastores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
-    /// The plan, whose datastores are all that are predicted, each with a `sim:` URL.
+    /// The plan; its datastores are those to predict, each with a `sim:` URL.
     pub plan: StudyPlan,
     /// The site and its variants.
     pub sites: Vec<Site>,
-    /// By datastore of the plan: which one it is.
+    /// For each datastore of the plan, its place in a site.
     pub places: Vec<SitePlace>,
 }
 
-/// Finds each datastore of the plan in the site of `file`. `what_if`, all of it together, makes a second
-/// level of each, named as those of the study's `site` are: `NAME nic=40GbE nics=2`. `read` gives the site with such changes made.
+/// Finds each datastore of the plan in the site of `file`. The changes in `what_if`, together, add a second level of
+/// each, named like those of the study's `site`: `NAME nic=40GbE nics=2`. `read` returns the site with changes applied.
 ///
 /// # Errors
-/// The site cannot be read, or has not what the study names.
+/// The site cannot be read, or does not have what the study names.
 pub fn prepare(
     mut plan: StudyPlan,
     file: &str,
@@ -35,12 +34,12 @@ pub fn prepare(
     if !what_if.is_empty() {
         variants.push((format!(" {}", what_if.join(" ")), what_if));
     }
-    // The site as it is comes first: it is what the prediction is called after.
+    // The unchanged site comes first: the prediction is named after it.
     let mut known: Vec<(Vec<String>, Site)> =
         vec![(Vec::new(), read(&[]).map_err(PredictError::Site)?)];
     let planned = std::mem::take(&mut plan.datastores);
     let mut places = Vec::new();
-    // Variants behind all that the study has, so that the baseline stays where it is.
+    // Variants come after the study's own datastores, so that the index of the baseline stays the same.
     for (suffix, what_if) in variants {
         for named in &planned {
             let changes = [named.site_changes.as_slice(), what_if].concat();
@@ -72,12 +71,12 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Asks these questions too, behind the study's own. Unlike those, which were read before anything
-    /// was changed, they may name the levels that a change brought: `"NAME nic=40GbE" is faster than
-    /// NAME`. They stand in the plan, so what is stored and concluded knows no difference.
+    /// Adds questions after the study's own. Unlike those, which were parsed before the site was changed, they may name
+    /// the new levels: `"NAME nic=40GbE" is faster than NAME`. They become part of the plan, so they are stored and
+    /// answered like the others.
     ///
     /// # Errors
-    /// A question is not understood, or names what is not predicted.
+    /// A question cannot be parsed, or names something that is not predicted.
     pub fn ask(&mut self, questions: &[String]) -> Result<(), PredictError> {
         let vocabulary = Vocabulary::of(&self.plan);
         for question in questions {

@@ -1,10 +1,10 @@
-//! A site of which one part is faster: what elasticity reruns a cell on.
+//! A site with one part sped up, for the reruns of [`crate::elasticity`].
 
 use stormeter_simulator::SitePart;
 use stormeter_site::{Adapter, Cache, Cost, Device, Site, WriteCache};
 
-/// The site with one of its parts `factor` times as fast: more clock, a higher rate, shorter times, a
-/// larger cache. `None` where the site has no such part.
+/// The site with one of its parts `factor` times as fast: a higher clock or rate, shorter times, a larger cache.
+/// `None` if the site has no such part.
 pub fn faster(site: &Site, part: SitePart, factor: f64) -> Option<Site> {
     let mut site = site.clone();
     match part {

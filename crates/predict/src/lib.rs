@@ -1,11 +1,10 @@
-//! Carries out a study on a site that may not exist: the same plan, the same workloads, the same loops
-//! as on real storage, in virtual time, into a results file of the ordinary form.
+//! Runs a study on a site that may not exist: the same plan, workloads and loops as on real storage, in virtual time,
+//! with a results file of the usual form.
 //!
-//! A prediction is a study whose trials a site carries out ([`SiteExecutor`]): blocks, order, the decision to stop and
-//! the results file are the runner's. What is concluded comes from the very function
-//! that concludes a measured study; what only a model can know (which component was busy, and what more
-//! of it would bring) is stored beside each trial. Cells are independent machines, so each has a thread
-//! of its own; the machines know of no thread.
+//! In a prediction a site executes the trials of a study ([`SiteExecutor`]); blocks, order, the decision to stop and
+//! the results file are the runner's. The conclusion comes from the function that concludes a measured study. What
+//! only a model knows (which component was busy, and the gain from speeding it up) is stored with each trial. Cells
+//! are independent machines, so each runs on a thread of its own.
 
 pub mod calibrate;
 mod cells;
@@ -32,5 +31,5 @@ pub use place::{datastore_names, site_datastore};
 pub use request::{PredictRequest, SitePlace};
 pub use shorten::shortened;
 pub use site_executor::SiteExecutor;
-pub use steps::{RefusedFault, WhyRefused};
+pub use steps::{RefusalReason, RefusedFault};
 pub use study::predict_study;

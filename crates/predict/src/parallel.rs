@@ -1,11 +1,11 @@
-//! Independent tasks on a thread a core, their outcomes in the order of the tasks.
+//! Runs independent tasks, one thread per core, with outcomes in the order of the tasks.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Threads for `wanted`; 0 is one a CPU.
+/// The number of threads; 0: one per CPU.
 pub(crate) fn threads(wanted: usize) -> usize {
     match wanted {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
@@ -13,24 +13,24 @@ pub(crate) fn threads(wanted: usize) -> usize {
     }
 }
 
-/// Carries out `count` tasks, numbered from 0, on so many threads, and tells the outcome of each on this
-/// thread, in the order of their numbers. It ends early when `cancel` is set or `tell` says no; tasks
-/// under way are waited for.
+/// Runs `count` tasks, numbered from 0, on `threads` threads, and passes the outcome of each to `on_end` on this
+/// thread, in the order of their numbers. It ends early when `cancel` is set or `on_end` returns an error; running
+/// tasks are waited for.
 ///
 /// # Errors
-/// What `tell` said.
+/// The error of `on_end`.
 pub(crate) fn in_order<T: Send, E>(
     threads: usize,
     count: usize,
     cancel: &AtomicBool,
     task: impl Fn(usize) -> T + Sync,
-    mut tell: impl FnMut(usize, T) -> Result<(), E>,
+    mut on_end: impl FnMut(usize, T) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let over = AtomicBool::new(false);
     let is_over = || over.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
-        // Few outcomes wait: whoever is far ahead of the slowest task is held up.
+        // The queue is short: threads far ahead of the slowest task block.
         let (sender, receiver) = mpsc::sync_channel(2 * threads);
         for _ in 0..threads.min(count) {
             let sender = sender.clone();
@@ -52,7 +52,7 @@ pub(crate) fn in_order<T: Send, E>(
             waiting.insert(number, outcome);
             while let Some(outcome) = waiting.remove(&due) {
                 if result.is_ok() && !cancel.load(Ordering::Relaxed) {
-                    result = tell(due, outcome);
+                    result = on_end(due, outcome);
                     over.fetch_or(result.is_err(), Ordering::Relaxed);
                 }
                 due += 1;

@@ -1,4 +1,4 @@
-//! Which datastore of a site a study's datastore is.
+//! Finds the datastore of a site that a study's datastore stands for.
 
 use stormeter_site::Site;
 use stormeter_study::NamedDatastore;
@@ -9,10 +9,10 @@ use crate::error::PredictError;
 /// the name in the study, or by one of the names under `also`.
 ///
 /// # Errors
-/// The site has none of that name.
+/// The site has no datastore of that name.
 pub fn site_datastore(site: &Site, named: &NamedDatastore) -> Result<usize, PredictError> {
     let fragment = named.url.strip_prefix("sim:").and_then(|rest| rest.split_once('#'));
-    // A level of the study's `site` has its changes behind the name: `nas nics=2`.
+    // A variant from the study's `site` has its changes after the name: `nas nics=2`.
     let suffix: String = named.site_changes.iter().map(|change| format!(" {change}")).collect();
     let own = named.name.strip_suffix(suffix.as_str()).unwrap_or(&named.name);
     let name = fragment.map_or(own, |(_, name)| name);

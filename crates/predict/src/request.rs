@@ -1,4 +1,4 @@
-//! What is to be predicted.
+//! The request for a prediction.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use stormeter_results::{Environment, Prediction};
 use stormeter_site::Site;
 use stormeter_study::StudyPlan;
 
-/// Where a datastore of the plan is: in which of the request's sites, and which datastore there.
+/// The place of a datastore of the plan: the site, and the datastore in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SitePlace {
     /// Index into [`PredictRequest::sites`].
@@ -19,26 +19,26 @@ pub struct SitePlace {
 /// A study to be predicted.
 #[derive(Debug, Clone)]
 pub struct PredictRequest {
-    /// What is compared, and how; every variant of the site is a datastore of it.
+    /// The plan; every variant of the site is a datastore of it.
     pub plan: StudyPlan,
     /// The site and its variants.
     pub sites: Vec<Site>,
-    /// By datastore of the plan: which one it is.
+    /// For each datastore of the plan, its place in a site.
     pub places: Vec<SitePlace>,
-    /// What fails in every trial besides the plan's steps.
+    /// Faults in every trial, in addition to the plan's steps.
     pub faults: Vec<ScheduledFault>,
-    /// For the record: what it is predicted for. Its faults are filled in.
+    /// For the record: the site. Its faults are filled in.
     pub prediction: Prediction,
-    /// The results file. An earlier prediction there is replaced, measured results are not.
+    /// The results file. An earlier prediction is replaced; measured results are not.
     pub output: PathBuf,
-    /// Whether to find out what more of each component would bring.
+    /// Whether to predict the gain from speeding up each component.
     pub elasticity: bool,
-    /// Threads; 0: one a CPU.
+    /// Threads; 0: one per CPU.
     pub threads: usize,
-    /// For the record: on which machine.
+    /// For the record: the machine.
     pub environment: Environment,
-    /// For the record: how to repeat it.
+    /// For the record: the command to repeat it.
     pub command_line: Vec<String>,
-    /// For the record.
+    /// For the record: the version of this program.
     pub version: String,
 }

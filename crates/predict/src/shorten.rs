@@ -1,8 +1,8 @@
 //! Shorter windows and fewer blocks.
 //!
-//! A measured trial is long because storage drifts and neighbours disturb; a model has neither, and its
-//! window only has to hold enough requests. The number of intervals stays, because some studies take
-//! them for their observations; trials of fixed work, whose length is their work's, keep the plan's interval.
+//! A measured trial is long because storage drifts and other load interferes; a model has neither, so its window only
+//! needs enough requests. The number of intervals stays the same, because some studies use intervals as observations;
+//! trials of fixed work, which last as long as their work, keep the plan's interval.
 
 use stormeter_study::{Blocks, Order, StudyPlan, Timing};
 
@@ -11,11 +11,11 @@ const MOST_WINDOW_NS: u64 = 6_000_000_000;
 /// Enough for an interval on each figure.
 const MOST_BLOCKS: u32 = 5;
 
-/// The plan with a ramp of at most 2 s, a window of at most 6 s (where it has no steps) and at most 5 blocks; and what the
-/// plan said, if that was more. The time limit of a run on real storage is left out.
+/// The plan with a ramp of at most 2 s, a window of at most 6 s (if it has no steps) and at most 5 blocks; and the
+/// original values, if any was larger. The time limit, which is for real storage, is removed.
 pub fn shortened(mut plan: StudyPlan) -> (StudyPlan, Option<(Timing, Blocks)>) {
     let planned = (plan.timing, plan.design.blocks);
-    // What steps do to the storage takes its time, and they come at times of the trial as it is planned.
+    // The effects of steps take time, and steps are scheduled for the trial as planned.
     if plan.steps.is_empty() {
         plan.timing = timing(plan.timing);
     }

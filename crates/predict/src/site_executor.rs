@@ -1,4 +1,4 @@
-//! Who carries out trials on a site, in virtual time: a machine of its own for each, on as many threads as there are.
+//! Executes trials on a site in virtual time: each on a machine of its own, in parallel.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ use crate::parallel::{in_order, threads};
 use crate::request::PredictRequest;
 use crate::trial::TrialRun;
 
-/// The sites of a request as a place where trials are carried out. Its stores are the datastores of the plan.
+/// Executes trials on the sites of a request. Its stores are the datastores of the plan.
 #[derive(Debug)]
 pub struct SiteExecutor<'a> {
     request: &'a PredictRequest,
@@ -21,12 +21,12 @@ pub struct SiteExecutor<'a> {
 }
 
 impl<'a> SiteExecutor<'a> {
-    /// The sites of this request.
+    /// An executor for the sites of this request.
     pub fn new(request: &'a PredictRequest) -> Self {
         Self { request, threads: threads(request.threads) }
     }
 
-    /// A trial on the site of its datastore.
+    /// The inputs of a trial on the site of its datastore.
     pub(crate) fn run<'r>(
         &'r self,
         order: &'r TrialOrder,
@@ -34,7 +34,7 @@ impl<'a> SiteExecutor<'a> {
     ) -> Result<TrialRun<'r>, RunError> {
         let PredictRequest { plan, sites, places, prediction, .. } = self.request;
         let store = order.store();
-        let unknown = || RunError::Order("a site has nothing but its datastores".into());
+        let unknown = || RunError::Order("a site only has its datastores".into());
         let place = *store.and_then(|store| places.get(store)).ok_or_else(unknown)?;
         let planned = prediction.shortened_from.map_or(plan.timing, |(planned, _)| planned);
         Ok(TrialRun {
@@ -75,7 +75,7 @@ impl Executor for SiteExecutor<'_> {
         Ok(Opened { hosts: Vec::new(), stores })
     }
 
-    /// The disks of a model hold nothing.
+    /// A model's disks need no content.
     fn prepare(
         &mut self,
         _order: &PrepareOrder,
@@ -94,7 +94,7 @@ impl Executor for SiteExecutor<'_> {
         self.carry_out(order, cancel)
     }
 
-    /// Machines share nothing.
+    /// Machines are independent.
     fn width(&self) -> usize {
         usize::MAX
     }
@@ -119,7 +119,7 @@ impl Executor for SiteExecutor<'_> {
         progress: &mut dyn Progress,
     ) -> Vec<Elasticity> {
         let mut all = Vec::new();
-        // What goes wrong in the short window of a rerun is not what goes wrong in the trial.
+        // Disturbances in the short window of a rerun would not be those of the trial.
         if !self.request.elasticity || !self.request.disturbances().is_empty() {
             return all;
         }
@@ -127,12 +127,12 @@ impl Executor for SiteExecutor<'_> {
             Ok(run) => elasticities(&run, cell),
             Err(_) => Vec::new(),
         };
-        let told = in_order(self.threads, orders.len(), cancel, task, |cell, found| {
+        let done = in_order(self.threads, orders.len(), cancel, task, |cell, found| {
             all.extend(found);
             progress.elasticity(cell as u64 + 1, orders.len() as u64);
             Ok::<(), std::convert::Infallible>(())
         });
-        match told {
+        match done {
             Ok(()) => all,
         }
     }

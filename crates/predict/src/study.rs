@@ -1,4 +1,4 @@
-//! A study predicted: what it is asked for, joined to the runner that carries out every study.
+//! Predicts a study, by passing a site as the executor to the runner.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,16 +11,15 @@ use crate::request::PredictRequest;
 use crate::site_executor::SiteExecutor;
 use crate::steps::Disturbances;
 
-/// Predicts a study: every cell of every block, in the plan's order and with the plan's seeds, into a
-/// results file of the ordinary form, which is returned finished. What is concluded from it is for the
-/// function that concludes a measured study.
+/// Predicts a study: every cell of every block, in the plan's order and with the plan's seeds. Returns the finished
+/// results file, which has the usual form and is concluded like that of a measured study.
 ///
-/// The same request gives the same trials, on however many threads. `cancel` ends it at the next
-/// opportunity, keeping what is finished.
+/// The same request yields the same trials, whatever the number of threads. `cancel` ends it at the next opportunity;
+/// finished trials are kept.
 ///
 /// # Errors
-/// The site cannot bear the load of a cell, or the results file cannot be written. A trial that fails is
-/// no error: the study goes on.
+/// The site cannot carry the load of a cell, or the results file cannot be written. A trial that fails is not an
+/// error: the study continues.
 pub fn predict_study(
     request: &PredictRequest,
     cancel: &AtomicBool,
@@ -35,12 +34,12 @@ pub fn predict_study(
 }
 
 impl PredictRequest {
-    /// What fails in every trial.
+    /// The disturbances of every trial.
     pub(crate) fn disturbances(&self) -> Disturbances<'_> {
         Disturbances { steps: &self.plan.steps, faults: &self.faults }
     }
 
-    /// The same as a study to be carried out, which needs nothing of real storage.
+    /// The same as a request to the runner.
     pub fn study(&self) -> Request {
         Request {
             command_line: self.command_line.clone(),

@@ -1,4 +1,4 @@
-//! One trial of one cell: a machine of its own under the loops that drive real storage.
+//! One trial of one cell: a machine of its own, driven by the same loops as real storage.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,21 +17,20 @@ use crate::request::SitePlace;
 use crate::steps::Disturbances;
 use crate::usage;
 
-/// I/Os of an open loop that may be outstanding, all VMs together: as many as it takes to see that a
-/// site does not keep up.
+/// The most outstanding I/Os of an open loop, all VMs together: enough to show that a site does not keep up.
 const OPEN_LOOP_OUTSTANDING: u32 = 1 << 16;
 
-/// A transfer is a TCP connection, which gives up what is not acknowledged after 100 seconds at the
-/// earliest (RFC 1122, section 4.2.3.5): a way that takes less to fail over is waited for.
+/// A transfer is a TCP connection, which gives up unacknowledged data after 100 seconds at the earliest (RFC 1122,
+/// section 4.2.3.5): a shorter failover does not break it.
 const TRANSFER_GIVES_UP_NS: u64 = 100_000_000_000;
 
-/// What a trial is made of.
+/// The inputs of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrialRun<'a> {
     pub(crate) order: &'a TrialOrder,
-    /// Size of a VM's disk, of which the trial may use a part.
+    /// Size of a VM's disk; the trial may use only a part.
     pub(crate) disk_bytes: u64,
-    /// The interval of trials of fixed work, which are never shortened.
+    /// The interval for trials of fixed work, which are never shortened.
     pub(crate) fixed_work_interval_ns: u64,
     pub(crate) site: &'a Site,
     pub(crate) place: SitePlace,
@@ -39,15 +38,15 @@ pub(crate) struct TrialRun<'a> {
     pub(crate) cancel: &'a AtomicBool,
 }
 
-/// What came of it.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SiteEnd {
     pub(crate) end: TrialEnd,
-    /// What each of its components stands for.
+    /// For each component, the part of the site that it stands for.
     pub(crate) parts: Vec<Option<SitePart>>,
 }
 
-/// Looks whether to go on.
+/// Polls for cancellation.
 struct Watcher<'a>(&'a AtomicBool);
 
 impl Observer for Watcher<'_> {
@@ -57,7 +56,7 @@ impl Observer for Watcher<'_> {
 }
 
 impl TrialRun<'_> {
-    /// What the machine has to know of the load before.
+    /// The properties of the load that the machine is built for.
     fn load(&self) -> Load {
         let (random, zipf) = match &self.order.work {
             WorkloadKind::Io(io) => (
@@ -80,7 +79,7 @@ impl TrialRun<'_> {
         }
     }
 
-    /// The machine of the cell, at its beginning.
+    /// Builds the machine of the cell.
     pub(crate) fn machine(&self) -> Result<Machine, NoMachine> {
         let Timing { ramp_ns, interval_ns, .. } = self.order.timing;
         let window = Window { from_ns: ramp_ns, interval_ns };
@@ -96,7 +95,7 @@ impl TrialRun<'_> {
         Ok(machine)
     }
 
-    /// Carries it out.
+    /// Runs the trial.
     pub(crate) fn carry_out(&self) -> Result<SiteEnd, String> {
         let mut machine = self.machine().map_err(|error| error.to_string())?;
         let (mut sample, ramp_ns) = match &self.order.work {
@@ -147,7 +146,7 @@ impl TrialRun<'_> {
             duration_ns,
             interval_ns,
             limits,
-            // A model keeps no bytes that could be wrong.
+            // A model stores no bytes to verify.
             verify: false,
         };
         machine.measure(Window { from_ns: ramp_ns, interval_ns }, ramp_ns + duration_ns);
@@ -159,7 +158,7 @@ impl TrialRun<'_> {
     fn file_test(&self, mut test: FileTest, machine: &mut Machine) -> Result<Sample, String> {
         test.outstanding = self.order.outstanding.unwrap_or(test.outstanding);
         if test.operation == FileOperation::Reread {
-            // What is read again was read before.
+            // A reread follows a read.
             let first = FileTest { operation: FileOperation::Read, ..test };
             let sample = self.fixed_work(FixedWork::File(first), machine)?;
             if sample.ended != Ended::Completed {

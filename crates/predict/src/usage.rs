@@ -1,15 +1,15 @@
-//! What a machine's components did, in the words of a measured trial: CPU time, and the host over time.
+//! The usage of a machine's components in the terms of a measured trial: CPU time, and host activity over time.
 
 use stormeter_site::{Site, SiteDatastore, Target};
 use stormeter_trial::{
     ComponentKind, ComponentUse, CpuUsage, HostCpu, MonitorRow, Sample, TransferSink,
 };
 
-/// Points kept of a component over time: more cannot be looked at.
+/// Points kept of a component over time: enough for a chart.
 const MOST_POINTS: usize = 60;
 
-/// CPU time in the window. The host is all hosts of the datastore's group together, whether a VM runs
-/// on them or not; all of it is the initiator's. The target is the controllers.
+/// CPU time in the window. The host is all hosts of the datastore's group together, whether or not a VM runs on them;
+/// all of its time is the initiator's. The target is the controllers.
 pub(crate) fn cpu(
     site: &Site,
     datastore: &SiteDatastore,
@@ -38,7 +38,7 @@ pub(crate) fn cpu(
     }
 }
 
-/// The CPUs of the hosts in which VMs run; those of the clients of transfers are others.
+/// The CPUs of the hosts on which VMs run, without those of transfer clients.
 fn of_hosts<'a>(
     site: &Site,
     datastore: &SiteDatastore,
@@ -49,9 +49,9 @@ fn of_hosts<'a>(
     uses.iter().filter(is_host)
 }
 
-/// The hosts over time, from the window's begin on; `ramp_ns` after the trial's. Networks and disks
-/// carry the payload of the requests that ended in the interval; what VMs are sent or asked for comes and
-/// goes by the network, whether it is kept on a disk or not.
+/// The hosts over time, from the start of the window, which is `ramp_ns` after that of the trial. Networks and disks
+/// carry the payload of the requests that ended in the interval; transfers use the network, whether or not their data
+/// is kept on a disk.
 pub(crate) fn monitor(
     (site, datastore): (&Site, &SiteDatastore),
     transfer: Option<TransferSink>,
@@ -97,7 +97,7 @@ pub(crate) fn monitor(
     rows.collect()
 }
 
-/// Components with no more points over time than can be looked at: means of neighbours.
+/// Reduces the points of components over time to those kept, as means of neighbours.
 pub(crate) fn thinned(mut uses: Vec<ComponentUse>) -> Vec<ComponentUse> {
     for one in &mut uses {
         let group = one.series.len().div_ceil(MOST_POINTS).max(1);

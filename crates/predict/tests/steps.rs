@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use stormeter_predict::{
-    PredictError, PredictRequest, WhyRefused, predict_study, prepare, shortened,
+    PredictError, PredictRequest, RefusalReason, predict_study, prepare, shortened,
 };
 use stormeter_results::{Environment, Prediction, ResultsFile, TrialOutcome};
 use stormeter_runner::Silent;
@@ -145,7 +145,7 @@ fn what_the_site_cannot_do_is_refused_before_anything_is_written() {
     }
     let error = refused("pause nas");
     let PredictError::Fault(refused) = &error else { panic!("{error}") };
-    assert!(matches!(*refused.why, WhyRefused::Name(_)), "{error}");
+    assert!(matches!(*refused.why, RefusalReason::Name(_)), "{error}");
     // A network that no datastore uses.
     let site = SITE.replace("networks:\n", "networks:\n  spare: {latency: 1us}\n");
     let mut idle = request(

@@ -297,7 +297,7 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     let error = predict_study(&with("1200ms"), &cancel, &mut Silent).unwrap_err();
     let PredictError::LateFault { end, .. } = &error else { panic!("{error}") };
     assert_eq!(end, "1.20s");
-    assert!(error.to_string().contains("as long as it plans them"), "{error}");
+    assert!(error.to_string().contains("of the planned length"), "{error}");
     assert!(!path.exists());
     // Nobody uses it: every figure would be as without it, and nothing would say so.
     let mut idle = with("500ms");

@@ -4,7 +4,7 @@ use std::cell::{Cell as Counter, RefCell};
 use std::path::Path;
 
 use stormeter_predict::calibrate::{
-    Calibration, Outcome, Parts, Request, calibrate, hold_back, observations, published, terminal,
+    Calibration, Outcome, Request, Split, calibrate, hold_out, observations, published, terminal,
 };
 use stormeter_predict::{predict_cells, site_datastore};
 use stormeter_results::{Phase, ResultsFile, TrialOutcome};
@@ -32,10 +32,10 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
     let text = read_text(&options.site, "site file")?;
     let site = parse_site(&text)
         .map_err(|errors| Failure::Usage(errors.in_file(name.as_str()).to_string()))?;
-    let (plan, parts, free) = match &options.results {
+    let (plan, split, free) = match &options.results {
         Some(path) => {
-            let (plan, parts) = measured(path, options)?;
-            (plan, parts, site.fit.clone())
+            let (plan, split) = measured(path, options)?;
+            (plan, split, site.fit.clone())
         }
         None => from_published(&site, options)?,
     };
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
     let screen = RefCell::new(Screen::new(options.quiet));
     let request = Request {
         parameters: &parameters,
-        parts: &parts,
+        split: &split,
         level: LEVEL,
         site: &|values| {
             parse_site_with(&text, &changes(&free, values))
@@ -86,8 +86,8 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The cells of a measured study, a part of them kept back.
-fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts), Failure> {
+/// The cells of a measured study, a part of them held out.
+fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Split), Failure> {
     let file = ResultsFile::open(path)?;
     let plan = file.header()?.plan;
     let metrics = match options.metric.as_slice() {
@@ -114,7 +114,7 @@ fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Parts
         .collect();
     let share = share(&options.hold_back)?;
     let all = observations(&plan, &trials, &metrics);
-    Ok((plan, hold_back(all, share, options.seed)))
+    Ok((plan, hold_out(all, share, options.seed)))
 }
 
 fn share(text: &str) -> Result<f64, Failure> {
@@ -128,7 +128,7 @@ fn share(text: &str) -> Result<f64, Failure> {
 fn from_published(
     site: &SiteFile,
     options: &CalibrateOptions,
-) -> Result<(StudyPlan, Parts, Vec<FreeParameter>), Failure> {
+) -> Result<(StudyPlan, Split, Vec<FreeParameter>), Failure> {
     let beside = || options.site.parent().unwrap_or(Path::new("")).join("study.yaml");
     let study = options.study.clone().unwrap_or_else(beside);
     let plan = read_study(&study)?;
@@ -150,7 +150,7 @@ fn from_published(
     let here = site.calibration.iter().filter(|point| !elsewhere.contains(point));
     let named: Vec<&String> = here.flat_map(|point| &point.fits).collect();
     let free = site.fit.iter().filter(|one| named.contains(&&one.parameter)).cloned().collect();
-    Ok((plan, Parts { fitted, kept_back: Vec::new() }, free))
+    Ok((plan, Split { fitted, held_out: Vec::new() }, free))
 }
 
 /// The free parameters with the values from which the search begins: those of the file.

@@ -1,25 +1,25 @@
-//! The fit of a site, and how well it then predicts.
+//! Fits a site, and reports how well the fitted site predicts.
 
 use serde::Serialize;
 use stormeter_site::Site;
 use stormeter_statistics::fit::{Fit, FitError, FitParameter, fit};
 use stormeter_study::{Cell, Metric};
 
-use super::hold_back::Parts;
+use super::hold_out::Split;
 use super::observation::{Observation, Outcome};
 
-/// What cells of a study give on a site, in their order.
+/// Predicts cells of a study on a site; the outcomes are in the order of the cells.
 pub type Predict<'a> = &'a dyn Fn(&Site, &[Cell]) -> Result<Vec<Outcome>, String>;
 
-/// What a fit needs to know.
+/// The inputs of a fit.
 pub struct Request<'a> {
     /// The free parameters.
     pub parameters: &'a [FitParameter],
-    /// What is fitted to and what is kept back.
-    pub parts: &'a Parts,
+    /// The observations for the fit, and those held out.
+    pub split: &'a Split,
     /// Confidence level of the intervals.
     pub level: f64,
-    /// The site with these values of the parameters, in their order.
+    /// Builds the site with these values of the parameters, in their order.
     pub site: &'a dyn Fn(&[f64]) -> Result<Site, String>,
     /// Runs the model.
     pub predict: Predict<'a>,
@@ -28,48 +28,49 @@ pub struct Request<'a> {
 /// A fitted site.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
-    /// The parameters, and what the data cannot tell of them.
+    /// The parameters, and those that the data do not determine.
     pub fit: Fit,
-    /// What the site was fitted to, and what it gives.
+    /// The observations that the site was fitted to, with its predictions.
     pub fitted: Vec<Compared>,
-    /// What it had not seen, and what it gives.
-    pub kept_back: Vec<Compared>,
-    /// The error of its predictions, by metric: of what was kept back where something was, else of the
-    /// fit itself.
+    /// The observations held out, with its predictions.
+    #[serde(rename = "kept_back")]
+    pub held_out: Vec<Compared>,
+    /// The error of its predictions, by metric: on the observations held out if there are any, otherwise on those of
+    /// the fit.
     pub errors: Vec<MetricError>,
 }
 
-/// An observation beside what the site gives.
+/// An observation with its prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// What was seen.
+    /// The observation.
     #[serde(flatten)]
     pub observation: Observation,
-    /// What the fitted site gives; `None` where it has no such figure.
+    /// The prediction of the fitted site; `None` if it has no such figure.
     pub predicted: Option<f64>,
 }
 
 impl Compared {
-    /// Predicted over observed, less 1.
+    /// The relative error: predicted over observed, minus 1.
     pub fn error(&self) -> Option<f64> {
         Some(self.predicted? / self.observation.value - 1.0)
     }
 }
 
-/// How far predictions of a metric are off.
+/// The error of the predictions of a metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricError {
     /// The metric.
     pub metric: Metric,
-    /// Whether these are predictions of what the fit had not seen.
+    /// Whether the predictions are of observations held out of the fit.
     pub unseen: bool,
-    /// How many.
+    /// The number of predictions.
     pub count: usize,
     /// Mean of the absolute relative errors.
     pub mean_absolute: f64,
-    /// The largest of them.
+    /// The largest absolute relative error.
     pub largest: f64,
-    /// Mean of the relative errors: above 0 where too much is predicted.
+    /// Mean of the relative errors: positive if predictions are too high.
     pub bias: f64,
 }
 
@@ -78,7 +79,7 @@ pub struct MetricError {
 /// # Errors
 /// See [`FitError`].
 pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError> {
-    let Parts { fitted, kept_back } = request.parts;
+    let Split { fitted, held_out } = request.split;
     let observed: Vec<f64> = fitted.iter().map(|observation| observation.value).collect();
     let figures = |values: &[f64], of: &[Observation]| -> Result<Vec<Option<f64>>, String> {
         let site = (request.site)(values)?;
@@ -99,8 +100,7 @@ pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError> {
             .into_iter()
             .zip(fitted)
             .map(|(figure, of)| {
-                figure
-                    .ok_or_else(|| format!("the site gives no {}; leave that metric out", of.label))
+                figure.ok_or_else(|| format!("the site has no {}; leave that metric out", of.label))
             })
             .collect()
     })?;
@@ -115,13 +115,13 @@ pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError> {
             })
             .collect())
     };
-    let (fitted, kept_back) = (compared(fitted)?, compared(kept_back)?);
+    let (fitted, held_out) = (compared(fitted)?, compared(held_out)?);
     let errors =
-        if kept_back.is_empty() { errors_of(&fitted, false) } else { errors_of(&kept_back, true) };
-    Ok(Calibration { fit: found, fitted, kept_back, errors })
+        if held_out.is_empty() { errors_of(&fitted, false) } else { errors_of(&held_out, true) };
+    Ok(Calibration { fit: found, fitted, held_out, errors })
 }
 
-/// The errors by metric, in the order in which metrics occur.
+/// The errors by metric, in the order of the metrics' first occurrence.
 pub fn errors_of(compared: &[Compared], unseen: bool) -> Vec<MetricError> {
     let mut metrics: Vec<Metric> = Vec::new();
     for metric in compared.iter().map(|one| one.observation.of.metric()) {

@@ -1,5 +1,5 @@
-//! Which measurements are kept back, so that what the fitted site predicts can be held against what it
-//! has not seen.
+//! Holds out a part of the measurements, so that the predictions of the fitted site can be checked against data that
+//! it was not fitted to.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -7,19 +7,18 @@ use stormeter_study::Cell;
 
 use super::observation::Observation;
 
-/// The observations that are fitted to and those that are kept back.
+/// The observations, split into those for the fit and those held out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parts {
-    /// Fitted to.
+pub struct Split {
+    /// For the fit.
     pub fitted: Vec<Observation>,
-    /// Kept back.
-    pub kept_back: Vec<Observation>,
+    /// Held out.
+    pub held_out: Vec<Observation>,
 }
 
-/// Deals out whole cells, for two figures of one trial are one observation in two guises: of every
-/// datastore's cells about this share is kept back, at random by the seed. A datastore with fewer than
-/// three cells keeps none back.
-pub fn hold_back(observations: Vec<Observation>, share: f64, seed: u64) -> Parts {
+/// Holds out about this share of each datastore's cells, drawn at random by the seed. Cells are held out whole,
+/// because two figures of one trial are not independent. A datastore with fewer than three cells keeps all for the fit.
+pub fn hold_out(observations: Vec<Observation>, share: f64, seed: u64) -> Split {
     let mut cells: Vec<Cell> = Vec::new();
     for cell in observations.iter().flat_map(|observation| observation.of.cells()) {
         if !cells.contains(&cell) {
@@ -27,7 +26,7 @@ pub fn hold_back(observations: Vec<Observation>, share: f64, seed: u64) -> Parts
         }
     }
     let mut random = SplitMix64::seed_from_u64(seed);
-    let mut kept: Vec<Cell> = Vec::new();
+    let mut drawn: Vec<Cell> = Vec::new();
     let mut datastores: Vec<usize> = cells.iter().map(|cell| cell.datastore).collect();
     datastores.sort_unstable();
     datastores.dedup();
@@ -40,13 +39,13 @@ pub fn hold_back(observations: Vec<Observation>, share: f64, seed: u64) -> Parts
         };
         for _ in 0..count {
             let at = (random.next_u64() % of_one.len() as u64) as usize;
-            kept.push(of_one.swap_remove(at));
+            drawn.push(of_one.swap_remove(at));
         }
     }
-    let (kept_back, fitted) = observations
+    let (held_out, fitted) = observations
         .into_iter()
-        .partition(|observation| observation.of.cells().any(|cell| kept.contains(&cell)));
-    Parts { fitted, kept_back }
+        .partition(|observation| observation.of.cells().any(|cell| drawn.contains(&cell)));
+    Split { fitted, held_out }
 }
 
 #[cfg(test)]
@@ -71,20 +70,20 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_of_each_datastores_cells_is_kept_back_with_all_their_figures() {
-        let parts = hold_back(all(), 0.25, 1);
-        assert_eq!((parts.fitted.len(), parts.kept_back.len()), (26, 8));
-        for kept in &parts.kept_back {
-            let cell = kept.of.cells().next();
-            assert!(parts.fitted.iter().all(|fitted| fitted.of.cells().next() != cell));
+    fn a_quarter_of_each_datastores_cells_is_held_out_with_all_their_figures() {
+        let split = hold_out(all(), 0.25, 1);
+        assert_eq!((split.fitted.len(), split.held_out.len()), (26, 8));
+        for held_out in &split.held_out {
+            let cell = held_out.of.cells().next();
+            assert!(split.fitted.iter().all(|fitted| fitted.of.cells().next() != cell));
         }
         for store in 0..3 {
             let of_store = |o: &&Observation| o.of.cells().all(|cell| cell.datastore == store);
             let expected = if store == 2 { 0 } else { 4 };
-            assert_eq!(parts.kept_back.iter().filter(of_store).count(), expected, "{store}");
+            assert_eq!(split.held_out.iter().filter(of_store).count(), expected, "{store}");
         }
-        assert_eq!(parts, hold_back(all(), 0.25, 1));
-        assert_ne!(parts, hold_back(all(), 0.25, 2));
-        assert_eq!(hold_back(all(), 0.0, 1).kept_back, []);
+        assert_eq!(split, hold_out(all(), 0.25, 1));
+        assert_ne!(split, hold_out(all(), 0.25, 2));
+        assert_eq!(hold_out(all(), 0.0, 1).held_out, []);
     }
 }

@@ -1,17 +1,17 @@
-//! A site's free parameters fitted to what was measured or published.
+//! Fits a site's free parameters to measured or published figures.
 //!
-//! A part of the measurements is kept back: what the fitted site says of them is a prediction, and its
-//! error is the error to expect of others. Parameters of which the data say nothing are named.
-//! Nothing here runs a simulation: that is passed in.
+//! A part of the measurements is held out: the error of the fitted site on these is the error to expect of other
+//! predictions. Parameters that the data do not determine are listed. Nothing here runs a simulation: the model is
+//! passed in.
 
 mod fit;
-mod hold_back;
+mod hold_out;
 mod observation;
 mod published;
 mod terminal;
 
 pub use fit::{Calibration, Compared, MetricError, Predict, Request, calibrate, errors_of};
-pub use hold_back::{Parts, hold_back};
+pub use hold_out::{Split, hold_out};
 pub use observation::{Observation, Observed, Outcome, cell_label, observations};
 pub use published::{PointError, published};
 pub use terminal::terminal;

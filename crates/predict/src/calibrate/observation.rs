@@ -1,22 +1,22 @@
-//! What a site is fitted to: figures of cells, measured, or relations between cells, published.
+//! The figures that a site is fitted to: measured figures of cells, or published ratios between cells.
 
 use serde::Serialize;
 use stormeter_statistics::metrics::value_of;
 use stormeter_study::{Cell, Metric, StudyPlan};
 use stormeter_trial::{CpuUsage, Sample};
 
-/// One figure that the site is to give.
+/// One figure that the site should reproduce.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Observation {
-    /// What it is, for people.
+    /// Its description, for people.
     pub label: String,
-    /// Where it is found.
+    /// The cells and the metric.
     pub of: Observed,
-    /// The figure: in the metric's unit, or a ratio. Above 0.
+    /// The value: in the metric's unit, or a ratio. Positive.
     pub value: f64,
 }
 
-/// Where a figure is found.
+/// The cells and the metric of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observed {
@@ -31,19 +31,19 @@ pub enum Observed {
     Ratio {
         /// The cell.
         cell: Cell,
-        /// The one below the line.
+        /// The cell of the denominator.
         base: Cell,
         /// The metric.
         metric: Metric,
     },
 }
 
-/// What a cell gave, measured or predicted.
+/// The outcome of a cell, measured or predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What the driver counted.
+    /// The driver's counts.
     pub sample: Sample,
-    /// What it cost.
+    /// CPU usage.
     pub cpu: CpuUsage,
 }
 
@@ -55,7 +55,7 @@ impl Outcome {
 }
 
 impl Observed {
-    /// The cells that have to be known for it.
+    /// The cells whose outcomes it needs.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let (first, second) = match *self {
             Observed::Figure { cell, .. } => (cell, None),
@@ -64,14 +64,14 @@ impl Observed {
         std::iter::once(first).chain(second)
     }
 
-    /// Its metric.
+    /// The metric.
     pub fn metric(&self) -> Metric {
         match self {
             Observed::Figure { metric, .. } | Observed::Ratio { metric, .. } => *metric,
         }
     }
 
-    /// Its value where `outcome` tells what a cell gave; `None` where a cell has no such figure.
+    /// Its value, given the outcomes of cells; `None` if a cell has no such figure.
     pub fn value<'o>(&self, outcome: impl Fn(Cell) -> Option<&'o Outcome>) -> Option<f64> {
         match *self {
             Observed::Figure { cell, metric } => outcome(cell)?.value(metric),
@@ -82,8 +82,8 @@ impl Observed {
     }
 }
 
-/// The figures of a study's cells: of each metric the mean over the trials of a cell. `trials` are the
-/// cell's number in [`StudyPlan::cells`] and what it gave. Cells without such a figure are left out.
+/// The figures of a study's cells: for each metric, the mean over the trials of a cell. `trials` holds the number of
+/// the cell in [`StudyPlan::cells`] and the outcome. Cells without a figure are left out.
 pub fn observations(
     plan: &StudyPlan,
     trials: &[(usize, Outcome)],
@@ -110,7 +110,7 @@ pub fn observations(
     found
 }
 
-/// A cell in words, as `nfs, vm-4k, 4 VMs x 16`.
+/// The label of a cell: `nfs, vm-4k, 4 VMs x 16`.
 pub fn cell_label(plan: &StudyPlan, cell: &Cell) -> String {
     let datastore = &plan.datastores[cell.datastore].name;
     let workload = &plan.workloads[cell.workload].name;

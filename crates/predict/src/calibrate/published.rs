@@ -1,26 +1,25 @@
-//! The published findings that a site file says its parameters are fitted to, as observations of a
-//! study's cells.
+//! The published findings that a site file lists for its calibration, as observations of a study's cells.
 
 use stormeter_site::{CalibrationPoint, Site};
 use stormeter_study::{Cell, Metric, StudyPlan};
 
 use super::observation::{Observation, Observed};
 
-/// Why a finding is no observation of a study.
+/// Why a finding cannot be an observation of a study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("calibration {finding}: {what}")]
 pub struct PointError {
     /// The finding.
     pub finding: String,
-    /// What is wrong, and what to write.
+    /// The error, and what to write instead.
     pub what: String,
 }
 
-/// The points that this study has cells for; those that name a datastore, workload or load of another
-/// study of the same site are given back beside.
+/// Separates the points that this study has cells for from those that name a datastore, workload or load of another
+/// study of the same site.
 ///
 /// # Errors
-/// A metric that is none, or a level left out where the study has several.
+/// A metric is unknown, or a level is missing although the study has several.
 pub fn published(
     plan: &StudyPlan,
     site: &Site,
@@ -32,7 +31,7 @@ pub fn published(
         let wrong = |what: String| PointError { finding: point.finding.clone(), what };
         let Some(metric) = Metric::from_name(&point.metric) else {
             return Err(wrong(format!(
-                "{} is no metric; docs/questions.md lists them",
+                "{} is not a metric; docs/questions.md lists them",
                 point.metric
             )));
         };
@@ -67,7 +66,7 @@ pub fn published(
     Ok((found, elsewhere))
 }
 
-/// The cell of a point at a datastore; `None` where the study has none of its levels.
+/// The cell of a point at a datastore; `None` if the study does not have its levels.
 fn cell_of(
     plan: &StudyPlan,
     site: &Site,

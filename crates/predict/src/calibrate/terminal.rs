@@ -8,14 +8,14 @@ use stormeter_units::format_duration_ns;
 use super::fit::{Calibration, Compared};
 use super::observation::{Observation, Observed};
 
-/// The whole of it. `units` writes the value of each parameter as the site file does, in their order.
+/// The text. `units` formats the value of each parameter as the site file does, in their order.
 pub fn terminal(calibration: &Calibration, units: &dyn Fn(usize, f64) -> String) -> String {
     let mut text = String::new();
     parameters(&mut text, calibration, units);
     undetermined(&mut text, calibration);
     compared(&mut text, "Fitted to", &calibration.fitted);
-    if !calibration.kept_back.is_empty() {
-        compared(&mut text, "Kept back, and predicted", &calibration.kept_back);
+    if !calibration.held_out.is_empty() {
+        compared(&mut text, "Held out, and predicted", &calibration.held_out);
     }
     errors(&mut text, calibration);
     text
@@ -38,7 +38,7 @@ fn parameters(text: &mut String, calibration: &Calibration, units: &dyn Fn(usize
         let _ = writeln!(text, "  {:width$}  {value:>14}  ({interval}){bound}", one.name);
     }
     if !fit.converged {
-        text.push_str("  The search did not come to an end; begin nearer, or free fewer.\n");
+        text.push_str("  The search did not converge; start closer, or free fewer parameters.\n");
     }
 }
 
@@ -50,10 +50,10 @@ fn undetermined(text: &mut String, calibration: &Calibration) {
             _ => "may be anything".into(),
         };
         let _ = match names.as_slice() {
-            [only] => writeln!(text, "  The figures do not tell {only}: it {factor}."),
+            [only] => writeln!(text, "  The figures do not determine {only}: it {factor}."),
             names => writeln!(
                 text,
-                "  The figures do not tell {} apart: their balance {factor}.",
+                "  The figures do not separate {}: their balance {factor}.",
                 names.join(" and ")
             ),
         };
@@ -76,7 +76,7 @@ fn compared(text: &mut String, title: &str, all: &[Compared]) {
 fn errors(text: &mut String, calibration: &Calibration) {
     text.push('\n');
     for error in &calibration.errors {
-        let what = if error.unseen { "kept back" } else { "fitted to, so this is no prediction" };
+        let what = if error.unseen { "held out" } else { "fitted to, so this is no prediction" };
         let _ = writeln!(
             text,
             "Mean absolute error of {}: {:.1} % of {} figures ({what}); largest {:.1} %, bias \

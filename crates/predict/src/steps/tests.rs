@@ -69,7 +69,7 @@ fn what_a_site_cannot_have_is_refused_by_its_step() {
         ("link-down nas", "no network or controller \"nas\"; it has fabric, filer"),
         ("disk-fail filer.data 0", "no disk group \"filer.data\"; it has filer.disk"),
         ("path-down host.vm 0", "no adapter \"vm\"; it has hba"),
-        ("link-up filer", "it ends nothing: no link-down of the same place comes before it"),
+        ("link-up filer", "it undoes nothing: no link-down of the same place comes before it"),
         ("disk-replace disk 0", "no disk-fail of the same place"),
     ] {
         let message = refused(step(3, fault));
@@ -77,7 +77,11 @@ fn what_a_site_cannot_have_is_refused_by_its_step() {
     }
     let steps = [step(1, "link-down fabric"), step(2, "link-up filer")];
     let why = planned(&steps, &[]).err().unwrap().why;
-    assert_eq!(*why, WhyRefused::EndsNothing(FaultKind::LinkDown), "another name is another place");
+    assert_eq!(
+        *why,
+        RefusalReason::EndsNothing(FaultKind::LinkDown),
+        "another name is another place"
+    );
     let command = StepAction::Command { run: "ip link set eth1 down".into(), undo: None };
     let message = refused(Step { at_ns: SECOND, what: command });
     assert!(message.starts_with("`ip link set eth1 down` at 1.00s: it is a command"), "{message}");
@@ -115,5 +119,5 @@ fn steps_are_told_as_a_lab_tells_them() {
         failure: None,
     };
     assert_eq!(taken[0], flap);
-    assert_eq!(taken[1].failure.as_deref(), Some("the trial was over before"));
+    assert_eq!(taken[1].failure.as_deref(), Some("the trial ended before it"));
 }
