@@ -142,6 +142,10 @@ pub(crate) fn short(package: &str) -> &str {
 /// What the tests of any package may use in addition.
 const FOR_TESTS: [&str; 5] = ["driver", "simulator", "server", "peers", "testkit"];
 
+/// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
+/// need intervals.
+const FOR_TESTS_OF: [(&str, &str); 1] = [("simulator", "statistics")];
+
 /// What only tests may use: it is in nothing that is shipped.
 const FOR_TESTS_ONLY: [&str; 1] = ["testkit"];
 
@@ -205,10 +209,12 @@ pub(crate) fn check_unused(packages: &[Package]) -> Vec<Finding> {
 
 fn may_use(layer: &Layer, name: &str, dev: bool) -> bool {
     let name = short(name);
+    let for_its_tests =
+        || FOR_TESTS.contains(&name) || FOR_TESTS_OF.contains(&(short(layer.package), name));
     if FOR_TESTS_ONLY.contains(&name) && !dev {
         return false;
     }
-    layer.names().is_none_or(|names| names.contains(&name) || dev && FOR_TESTS.contains(&name))
+    layer.names().is_none_or(|names| names.contains(&name) || dev && for_its_tests())
 }
 
 #[cfg(test)]
@@ -265,6 +271,14 @@ mod tests {
         assert_eq!(texts(&workspace("stormeter-statistics", &[(simulator, false)])).len(), 1);
         assert_eq!(texts(&workspace("stormeter-study", &[("stormeter-runner", true)])).len(), 1);
         assert_eq!(texts(&workspace("stormeter", &[(simulator, false)])).len(), 0);
+    }
+
+    #[test]
+    fn statistics_are_for_the_tests_of_the_simulator_only() {
+        let statistics = "stormeter-statistics";
+        assert_eq!(texts(&workspace("stormeter-simulator", &[(statistics, true)])).len(), 0);
+        assert_eq!(texts(&workspace("stormeter-simulator", &[(statistics, false)])).len(), 1);
+        assert_eq!(texts(&workspace("stormeter-site", &[(statistics, true)])).len(), 1);
     }
 
     #[test]

@@ -22,13 +22,13 @@ pub(crate) fn run(repository: &Repository, only: Option<&str>) -> Result<(), Str
 }
 
 /// Queues and closed networks with exact solutions: everything marked as long in
-/// crates/bench/tests/theory.
+/// crates/simulator/tests/theory.
 fn theory(repository: &Repository) -> Result<(), String> {
     succeed(&mut repository.cargo(&[
         "test",
         "--release",
         "--package",
-        "stormeter-bench",
+        "stormeter-simulator",
         "--test",
         "theory",
         "--",

@@ -61,7 +61,7 @@ fn whole_file(source: &Source) -> Vec<Finding> {
 
 /// Tests whose long form the chore `truth` runs, together with all that are marked this way; their
 /// short form is among the others.
-const LONG_FORMS: &str = "crates/bench/tests/theory/";
+const LONG_FORMS: &str = "crates/simulator/tests/theory/";
 
 fn unfinished(source: &Source, at: usize) -> Option<&'static str> {
     let is = |words: &[&str]| is_at(&source.tokens, at, words);
@@ -177,7 +177,7 @@ mod tests {
         one(OTHER, "fn a() { unimplemented!(\"b\") }", "finish");
         one(OTHER, "fn a() { dbg!(1); }", "debugging");
         one(OTHER, "#[ignore = \"slow\"] fn a() {}", "proves nothing");
-        none("crates/bench/tests/theory/a.rs", "#[ignore = \"slow\"] fn a() {}");
+        none("crates/simulator/tests/theory/a.rs", "#[ignore = \"slow\"] fn a() {}");
         none(OTHER, "// todo!() and dbg!() are mentioned\nlet todo = \"unimplemented!()\";");
     }
 
