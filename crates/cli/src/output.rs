@@ -7,6 +7,7 @@ use std::path::Path;
 use stormeter_conclude::Conclusion;
 use stormeter_report::{Parts, Report, SettingNames, TerminalOptions, TrialParts, assemble};
 use stormeter_results::{Phase, TrialRecord};
+use stormeter_study::StudyNote;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::ShowOptions;
@@ -161,6 +162,14 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::File(format!("stdout cannot be written: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints remarks about a file to standard error.
+pub(crate) fn print_notes(file: &str, notes: &[StudyNote]) {
+    for StudyNote { line, column, message } in notes {
+        let text = format!("note: {file}:{line}:{column}: {message}");
+        eprintln!("{}", stormeter_report::printable(&text));
     }
 }
 

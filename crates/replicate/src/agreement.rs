@@ -108,7 +108,7 @@ pub(crate) fn recompute(
     }
     if let Some(rounded) = &computation.rounded {
         let Value::Number(number) = rounded.evaluate(&mut Scope::new(tables))? else {
-            return Err(wrong(&value, "compute_rounded has to give a number"));
+            return Err(wrong(&value, "compute-rounded has to give a number"));
         };
         if fits(claim, number).is_some() {
             let agrees = outcome(Agreement::Agrees, Some(How::IntermediateRounding));

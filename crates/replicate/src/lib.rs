@@ -32,5 +32,6 @@ pub use replicate::{
     Soundness, StudyHead, Tally, replicate,
 };
 pub use source::ReadError;
+pub use stormeter_yaml::FileNote;
 pub use table::{Cell, CellPlace, Column, Found, Table, TableCount, Tables};
 pub use terminal::{overview, terminal};

@@ -3,6 +3,7 @@
 use crate::expression::{Expression, Template};
 use crate::printed::Printed;
 use crate::table::Tables;
+use stormeter_yaml::FileNote;
 
 /// A published study.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +34,8 @@ pub struct Published {
     pub findings: Vec<Finding>,
     /// Our own checks of its tables, which the publication does not claim.
     pub checks: Vec<Finding>,
+    /// Remarks about the file, such as old spellings of keys.
+    pub notes: Vec<FileNote>,
 }
 
 /// A claim that can be checked.
@@ -59,7 +62,7 @@ pub struct Finding {
     pub ask: Vec<String>,
     /// The questions for results of the full-scale design, whose datastores have other names.
     pub ask_full: Vec<String>,
-    /// The questions of `ask_full` without their figures, asking only for the direction.
+    /// The questions of `ask-full` without their figures, asking only for the direction.
     pub ask_direction: Vec<String>,
 }
 

@@ -6,7 +6,7 @@
 use crate::expression::{Expression, Template};
 use crate::printed::Printed;
 use crate::published::{Basis, Check, Claim, Computation, Finding, Published, Sound, Survives};
-use crate::source::{Fields, Node, ReadError, tree};
+use crate::source::{Fields, Node, ReadError, document_of};
 use crate::table::{Cell, Column, Table, Tables, key};
 
 impl Published {
@@ -17,14 +17,14 @@ impl Published {
     /// its columns, a duplicate name, an expression that cannot be parsed or refers to a table that
     /// does not exist.
     pub fn read(text: &str) -> Result<Self, ReadError> {
-        let tree = tree(text)?;
-        let fields = Node(&tree).fields(&[
+        let document = document_of(text)?;
+        let fields = Node(&document.tree).fields(&[
             "study",
             "testbed",
             "tables",
             "weak",
             "sound",
-            "stands_for",
+            "stands-for",
             "findings",
             "checks",
         ])?;
@@ -56,10 +56,11 @@ impl Published {
                 .collect::<Result<_, ReadError>>()?,
             weak: fields.optional_text("weak")?,
             sound: fields.optional_text("sound")?,
-            stands_for: fields.optional_text("stands_for")?,
+            stands_for: fields.optional_text("stands-for")?,
             tables,
             findings,
             checks,
+            notes: document.notes,
         })
     }
 }
@@ -185,15 +186,15 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         "high",
         "unit",
         "compute",
-        "compute_rounded",
+        "compute-rounded",
         "basis",
         "reason",
-        "not_testable",
+        "not-testable",
         "sound",
         "weak",
         "ask",
-        "ask_full",
-        "ask_direction",
+        "ask-full",
+        "ask-direction",
     ])?;
     let questions = |key: &str| match fields.get(key) {
         None => Ok(Vec::new()),
@@ -202,8 +203,8 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         }
         Some(node) => node.text().map(|text| vec![text]),
     };
-    if let (Some(direction), None) = (fields.get("ask_direction"), fields.get("ask_full")) {
-        return Err(direction.error("this goes with `ask_full`, whose direction it asks for"));
+    if let (Some(direction), None) = (fields.get("ask-direction"), fields.get("ask-full")) {
+        return Err(direction.error("this goes with `ask-full`, whose direction it asks for"));
     }
     Ok(Finding {
         id: fields.text("id")?,
@@ -215,8 +216,8 @@ fn finding(node: Node<'_>, tables: &Tables) -> Result<Finding, ReadError> {
         sound: fields.get("sound").map(|node| sound(node, tables)).transpose()?,
         weak: fields.optional_text("weak")?,
         ask: questions("ask")?,
-        ask_full: questions("ask_full")?,
-        ask_direction: questions("ask_direction")?,
+        ask_full: questions("ask-full")?,
+        ask_direction: questions("ask-direction")?,
     })
 }
 
@@ -248,9 +249,9 @@ fn claim(node: Node<'_>, fields: &Fields<'_>) -> Result<Claim, ReadError> {
 }
 
 fn check(node: Node<'_>, fields: &Fields<'_>, tables: &Tables) -> Result<Check, ReadError> {
-    match (fields.get("compute"), fields.get("not_testable")) {
+    match (fields.get("compute"), fields.get("not-testable")) {
         (None, Some(reason)) => {
-            match ["compute_rounded", "basis", "reason"].iter().find_map(|name| fields.get(name)) {
+            match ["compute-rounded", "basis", "reason"].iter().find_map(|name| fields.get(name)) {
                 Some(field) => {
                     Err(field.error("this belongs to `compute`, and the finding is not testable"))
                 }
@@ -273,14 +274,14 @@ fn check(node: Node<'_>, fields: &Fields<'_>, tables: &Tables) -> Result<Check, 
             Ok(Check::Compute(Box::new(Computation {
                 exact: expression(exact, tables)?,
                 rounded: fields
-                    .get("compute_rounded")
+                    .get("compute-rounded")
                     .map(|node| expression(node, tables))
                     .transpose()?,
                 basis,
                 reason: fields.get("reason").map(|node| template(node, tables)).transpose()?,
             })))
         }
-        _ => Err(node.error("a finding has either `compute` or `not_testable`")),
+        _ => Err(node.error("a finding has either `compute` or `not-testable`")),
     }
 }
 

@@ -4,7 +4,9 @@
 //! Separate from `stormeter_yaml::Section`, which collects all mistakes of a file: here rows depend on
 //! columns and expressions on tables, so reading stops at the first mistake.
 
-use stormeter_yaml::{Diagnostics, Form, Node as Tree, Source, Value, document};
+use stormeter_yaml::{
+    Diagnostics, FileNote, Form, Node as Tree, RenamedKey, Source, Value, document,
+};
 use thiserror::Error;
 
 /// Why a file of published facts cannot be read.
@@ -27,16 +29,53 @@ const FORM: Form = Form {
     hint: |_| None,
 };
 
+/// Keys that earlier versions spelled differently.
+const RENAMED: [RenamedKey; 1] = [RenamedKey { old: "stands_for", new: "stands-for" }];
+/// The same of an entry of `findings` or `checks`.
+const RENAMED_OF_FINDINGS: [RenamedKey; 4] = [
+    RenamedKey { old: "compute_rounded", new: "compute-rounded" },
+    RenamedKey { old: "not_testable", new: "not-testable" },
+    RenamedKey { old: "ask_full", new: "ask-full" },
+    RenamedKey { old: "ask_direction", new: "ask-direction" },
+];
+
+/// The one document of a file, its keys in their present spelling.
+pub(crate) struct Document {
+    pub(crate) tree: Tree,
+    /// One for each key in an old spelling.
+    pub(crate) notes: Vec<FileNote>,
+}
+
 /// Parses the one document of the file.
-pub(crate) fn tree(text: &str) -> Result<Tree, ReadError> {
+pub(crate) fn document_of(text: &str) -> Result<Document, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    document(text, 0, &FORM, &mut diagnostics).ok_or_else(|| {
-        let errors = diagnostics.into_errors(&[Source { name: "", text }]).errors;
-        let first = errors.into_iter().next();
-        let (line, column, what) = first
-            .map_or((1, 1, FORM.empty.into()), |first| (first.line, first.column, first.message));
-        ReadError { line, column, what }
-    })
+    let tree = document(text, 0, &FORM, &mut diagnostics);
+    let tree = tree.map(|tree| with_present_keys(tree, &mut diagnostics));
+    match tree {
+        Some(tree) if diagnostics.is_empty() => {
+            Ok(Document { tree, notes: diagnostics.into_notes() })
+        }
+        _ => {
+            let errors = diagnostics.into_errors(&[Source { name: "", text }]).errors;
+            let first = errors.into_iter().next();
+            let (line, column, what) = first.map_or((1, 1, FORM.empty.into()), |first| {
+                (first.line, first.column, first.message)
+            });
+            Err(ReadError { line, column, what })
+        }
+    }
+}
+
+fn with_present_keys(mut tree: Tree, diagnostics: &mut Diagnostics) -> Tree {
+    tree.rename_keys(&RENAMED, diagnostics);
+    for list in ["findings", "checks"] {
+        if let Some(Value::List(items)) = tree.value_mut(list).map(|node| &mut node.value) {
+            for item in items {
+                item.rename_keys(&RENAMED_OF_FINDINGS, diagnostics);
+            }
+        }
+    }
+    tree
 }
 
 /// A value and its position.

@@ -54,15 +54,15 @@ const BAD: &[(&str, &str)] = &[
     ("compute: mean(one.a)", "compute: mean(one.a"),
     ("compute: mean(one.a)", "compute: one.a.x"),
     ("compute: mean(one.a)", "source: twice"),
-    ("compute: mean(one.a)", "compute: mean(one.a)\n    ask_direction: one is faster than two"),
-    ("compute: mean(one.a)", "not_testable: why\n    compute: mean(one.a)"),
-    ("compute: mean(one.a)", "not_testable: why\n    reason: more"),
+    ("compute: mean(one.a)", "compute: mean(one.a)\n    ask-direction: one is faster than two"),
+    ("compute: mean(one.a)", "not-testable: why\n    compute: mean(one.a)"),
+    ("compute: mean(one.a)", "not-testable: why\n    reason: more"),
     ("compute: mean(one.a)", "compute: mean(one.a)\n    basis: hearsay"),
     ("compute: mean(one.a)", "compute: mean(one.a)\n    reason: \"{mean(one.q)}\""),
     ("compute: mean(one.a)", "compute: mean(one.a)\n    sound: {say: nothing}"),
     ("compute: mean(one.a)", "compute: mean(one.a)\n    sound: {say: a, holds: one.}"),
-    ("compute: mean(one.a)", "compute: mean(one.a) > 0\n    compute_rounded: [1]"),
-    ("  - id: f1", "  - {id: f1, source: a, statement: b, not_testable: c}\n  - id: f1"),
+    ("compute: mean(one.a)", "compute: mean(one.a) > 0\n    compute-rounded: [1]"),
+    ("  - id: f1", "  - {id: f1, source: a, statement: b, not-testable: c}\n  - id: f1"),
     ("study: {", "study: {{"),
     ("compute: mean(one.a)", "compute: mean(one.a) / 0"),
     ("compute: mean(one.a)", "compute: moments(2, 1, 1)"),
@@ -101,6 +101,30 @@ fn each_mistake_has_its_message() {
     }
     let golden = std::fs::read_to_string(&path).unwrap();
     assert!(golden == text, "bad_files.txt differs; UPDATE_GOLDEN=1 rewrites it. Now:\n{text}");
+}
+
+#[test]
+fn old_spellings_of_keys_are_read_with_notes() {
+    let new = GOOD.replace("study: {", "stands-for: one for x\nstudy: {").replace(
+        "compute: mean(one.a)",
+        "compute: mean(one.a)\n    compute-rounded: mean(one.a)\n    ask-full: x is faster than y\n    \
+         ask-direction: x is faster than y\n  - id: f2\n    source: Table 2\n    statement: More.\n    \
+         not-testable: a chart",
+    );
+    const KEYS: [&str; 5] =
+        ["stands-for", "compute-rounded", "ask-full", "ask-direction", "not-testable"];
+    let old = KEYS.iter().fold(new.clone(), |text, key| text.replace(key, &key.replace('-', "_")));
+    let new = Published::read(&new).unwrap();
+    assert_eq!(new.notes, []);
+    let mut old = Published::read(&old).unwrap();
+    let notes: Vec<String> = old.notes.drain(..).map(|note| note.message).collect();
+    let expected =
+        KEYS.map(|key| format!("{} is the old spelling of {key}", key.replace('-', "_")));
+    assert_eq!(notes, expected);
+    assert_eq!(old, new);
+    let both = GOOD.replace("study: {", "stands-for: a\nstands_for: b\nstudy: {");
+    let error = Published::read(&both).unwrap_err();
+    assert_eq!((error.line, error.column), (2, 1), "{error}");
 }
 
 #[test]

@@ -45,7 +45,8 @@ mod step;
 mod study_plan;
 
 pub use file::{
-    DEFAULT_SEED, StudyError, StudyErrors, key_lists, parse_study, study_schema, workloads_text,
+    DEFAULT_SEED, StudyError, StudyErrors, StudyFile, StudyNote, key_lists, parse_study,
+    parse_study_file, study_schema, workloads_text,
 };
 pub use listing::{Estimate, plan_text, vms_of_host};
 pub use plan::{

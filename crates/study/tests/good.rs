@@ -2,7 +2,7 @@
 
 use stormeter_study::{
     Blocks, Metric, Order, Prepare, Reset, StudyPlan, StudyWorkload, Timing, Unit, WorkloadKind,
-    parse_study, profile, study_profile, study_profiles, workloads_text,
+    parse_study, parse_study_file, profile, study_profile, study_profiles, workloads_text,
 };
 use stormeter_trial::{Arrivals, Distribution, FileOperation};
 
@@ -23,6 +23,24 @@ fn io(workload: &StudyWorkload) -> &stormeter_trial::Workload {
         WorkloadKind::Io(io) => io,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn the_old_spelling_of_a_key_is_read_with_a_note() {
+    let read = |key: &str| {
+        let text = format!("datastores: {{a: /a, b: /b}}\ndesign:\n  {key}: 2h\n");
+        parse_study_file(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let new = read("time-limit");
+    assert_eq!(new.plan.design.time_limit_ns, Some(7_200_000_000_000));
+    assert_eq!(new.notes, []);
+    let old = read("time_limit");
+    assert_eq!(old.plan, new.plan);
+    let notes: Vec<String> = old.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["line 3, column 3: time_limit is the old spelling of time-limit"]);
+    // Elsewhere it is a name like any other.
+    let named = parse_study_file("datastores: {a: /a, time_limit: /b}").unwrap();
+    assert_eq!((named.plan.datastores[1].name.as_str(), named.notes), ("time_limit", vec![]));
 }
 
 #[test]

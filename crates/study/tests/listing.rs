@@ -73,7 +73,7 @@ fn the_time_is_that_of_the_timed_trials() {
     assert_eq!((estimate.timed_trials, estimate.fixed_work_trials), (2, 12));
     assert_eq!((estimate.blocks_least, estimate.blocks_most), (5, 100));
     assert_eq!((estimate.least_ns, estimate.most_ns), (120_000_000_000, 2_400_000_000_000));
-    let limited = plan("design: {time_limit: 5m}").estimate();
+    let limited = plan("design: {time-limit: 5m}").estimate();
     assert_eq!((limited.least_ns, limited.most_ns), (120_000_000_000, 300_000_000_000));
 }
 

@@ -22,11 +22,11 @@ mod tests {
 
     #[test]
     fn what_was_meant_is_found() {
-        let known = ["workloads", "datastores", "time_limit", "vms", "read"];
+        let known = ["workloads", "datastores", "time-limit", "vms", "read"];
         for (word, meant) in [
             ("workload", Some("workloads")),
             ("datastroes", Some("datastores")),
-            ("time-limit", Some("time_limit")),
+            ("time_limit", Some("time-limit")),
             ("VMs", Some("vms")),
             ("raed", Some("read")),
             ("colour", None),

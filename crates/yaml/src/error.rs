@@ -93,6 +93,23 @@ fn excerpt(line: &str, column: usize) -> (String, usize) {
     (line.chars().skip(first).take(MOST).map(plain).collect(), column - first)
 }
 
+/// A remark about a file that could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileNote {
+    /// Line number, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What was found and what to write.
+    pub message: String,
+}
+
+impl fmt::Display for FileNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
 /// A text that positions refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'t> {
@@ -106,6 +123,7 @@ pub struct Source<'t> {
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     found: Vec<(Place, String)>,
+    notes: Vec<FileNote>,
     advice: Vec<String>,
 }
 
@@ -113,6 +131,15 @@ impl Diagnostics {
     /// Adds a mistake.
     pub fn error_at(&mut self, place: Place, message: impl Into<String>) {
         self.found.push((place, message.into()));
+    }
+
+    /// Adds a remark, which is no mistake.
+    pub fn note_at(&mut self, place: Place, message: impl Into<String>) {
+        self.notes.push(FileNote {
+            line: place.line.max(1),
+            column: place.column.max(1),
+            message: message.into(),
+        });
     }
 
     /// Adds advice that helps with several mistakes, once.
@@ -131,6 +158,12 @@ impl Diagnostics {
     /// The number of mistakes so far: unchanged after reading a part means that all of it was read.
     pub fn count(&self) -> usize {
         self.found.len()
+    }
+
+    /// The remarks, in the order of their positions.
+    pub fn into_notes(mut self) -> Vec<FileNote> {
+        self.notes.sort_by_key(|note| (note.line, note.column));
+        self.notes
     }
 
     /// The mistakes as shown to the user; the first of the sources is the file.

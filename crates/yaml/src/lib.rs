@@ -11,12 +11,14 @@ mod document;
 mod error;
 mod keys;
 mod redact;
+mod renamed;
 mod scalar;
 mod section;
 
 pub use document::{Form, Hint, Node, Value, document, shortened};
-pub use error::{Diagnostics, FileError, FileErrors, Place, Source};
+pub use error::{Diagnostics, FileError, FileErrors, FileNote, Place, Source};
 pub use keys::{Key, Keys};
 pub use redact::{has_password, redacted};
+pub use renamed::RenamedKey;
 pub use scalar::{count, duration, percent, request_size, size};
 pub use section::{Section, choice, one_of};

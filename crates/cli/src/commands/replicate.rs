@@ -10,7 +10,7 @@ use stormeter_replicate::{
 use super::replicate_answers;
 use crate::arguments::ReplicateOptions;
 use crate::exit::{Exit, Failure};
-use crate::output::{print, terminal_width};
+use crate::output::{print, print_notes, terminal_width};
 
 pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
     // Where it is no terminal, as wide as the tables were made for.
@@ -72,7 +72,10 @@ fn text_of(study: &str) -> Result<(String, String), Failure> {
 }
 
 fn read(place: &str, text: &str) -> Result<Published, Failure> {
-    Published::read(text).map_err(|error| Failure::Usage(format!("{place}, {error}")))
+    let published =
+        Published::read(text).map_err(|error| Failure::Usage(format!("{place}, {error}")))?;
+    print_notes(place, &published.notes);
+    Ok(published)
 }
 
 fn json(value: &impl serde::Serialize) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
 use stormeter_runner::{Collaborators, Executor, RackControl, Request, Resume, finished, run_with};
-use stormeter_study::{StudyPlan, parse_study, plan_text};
+use stormeter_study::{StudyPlan, parse_study_file, plan_text};
 
 use crate::arguments_study::{Redo, RunOptions};
 use crate::color::Color;
@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::hosts;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
-use crate::output::{check_outputs, is_stdout, layout, print, report_of, show};
+use crate::output::{check_outputs, is_stdout, layout, print, print_notes, report_of, show};
 use crate::rack_control::rack_control;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
@@ -108,8 +108,11 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
 /// The plan that a study file says.
 pub(crate) fn read_study(path: &Path) -> Result<StudyPlan, Failure> {
     let text = read_text(path, "study file")?;
-    parse_study(&text)
-        .map_err(|errors| Failure::Usage(errors.in_file(path.display().to_string()).to_string()))
+    let name = path.display().to_string();
+    let file = parse_study_file(&text)
+        .map_err(|errors| Failure::Usage(errors.in_file(name.as_str()).to_string()))?;
+    print_notes(&name, &file.notes);
+    Ok(file.plan)
 }
 
 /// The text of a file that people write; `what` it is, for messages.

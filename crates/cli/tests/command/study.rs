@@ -113,6 +113,19 @@ fn a_plan_touches_nothing_and_is_always_the_same() {
 }
 
 #[test]
+fn the_old_spelling_of_a_key_is_noted_with_its_place() {
+    let place = Place::new();
+    let text = |key: &str| study(TOLERANT).replace("design: {", &format!("design: {{{key}: 9h, "));
+    write(&place, &text("time-limit"));
+    let new = place.run("run s.yaml --plan").expect(&[0]);
+    assert_eq!(new.stderr, "");
+    write(&place, &text("time_limit"));
+    let old = place.run("run s.yaml --plan").expect(&[0]);
+    assert_eq!(old.stdout, new.stdout);
+    assert_eq!(old.stderr, "note: s.yaml:11:10: time_limit is the old spelling of time-limit\n");
+}
+
+#[test]
 fn a_must_that_is_answered_no_ends_with_three() {
     let place = Place::new();
     write(&place, &study("- latency-mean of a must be at most 1ns on vm-4k\n"));

@@ -47,7 +47,7 @@ pub fn study_key(setting: Setting) -> &'static str {
         Setting::Ramp => "measure.ramp",
         Setting::Threads => "measure.threads",
         Setting::Vms => "load.vms",
-        Setting::TimeLimit => "design.time_limit",
+        Setting::TimeLimit => "design.time-limit",
         Setting::Blocks => "design.blocks",
         Setting::EqualLoad => "the same rate for all datastores",
         Setting::AsPlanned => "the whole study",

@@ -35,7 +35,7 @@ impl Places {
         Places {
             workloads,
             metric: place("design", &keys::DESIGN, "metric"),
-            time_limit: place("design", &keys::DESIGN, "time_limit"),
+            time_limit: place("design", &keys::DESIGN, "time-limit"),
             reset: place("design", &keys::DESIGN, "reset"),
             verify: place("measure", &keys::MEASURE, "verify"),
             unit: place("measure", &keys::MEASURE, "unit"),

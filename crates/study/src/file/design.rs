@@ -58,11 +58,11 @@ pub(super) fn read(study: &Section<'_>, metric: Metric, diagnostics: &mut Diagno
         if let Some(node) = section.get("reset") {
             design.reset = reset(node, diagnostics).unwrap_or_default();
         }
-        design.time_limit_ns = section.duration("time_limit", diagnostics);
+        design.time_limit_ns = section.duration("time-limit", diagnostics);
         if design.time_limit_ns == Some(0) {
             diagnostics.error_at(
-                section.place_of("time_limit"),
-                "in a time limit of 0 nothing can be measured; leave it out, or write time_limit: \
+                section.place_of("time-limit"),
+                "in a time limit of 0 nothing can be measured; leave it out, or write time-limit: \
                  2h",
             );
         }

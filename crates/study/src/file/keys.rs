@@ -3,7 +3,7 @@
 //! The reader accepts these lists, messages print them, and the JSON Schema is checked against
 //! them.
 
-use stormeter_yaml::keys;
+use stormeter_yaml::{RenamedKey, keys};
 
 keys! {
     /// The whole file.
@@ -123,7 +123,7 @@ keys! {
         "metric": "iops",
         "order": "randomized",
         "reset": "recreate",
-        "time_limit": "2h",
+        "time-limit": "2h",
     }
     /// A step during every trial.
     STEP "step" "a step" {
@@ -145,6 +145,10 @@ keys! {
         "command": "\"zfs rollback tank/vm@clean\"",
     }
 }
+
+/// Keys of `design` that earlier versions spelled differently.
+pub(super) const RENAMED_OF_DESIGN: [RenamedKey; 1] =
+    [RenamedKey { old: "time_limit", new: "time-limit" }];
 
 /// Every mapping of a study file, by its name in the JSON Schema, with its keys: for documents and
 /// schemas that must be complete.

@@ -24,7 +24,9 @@ use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
 use stormeter_yaml::{Diagnostics, Form, Node, Section, Source, document};
 
 pub use keys::key_lists;
-pub use stormeter_yaml::{FileError as StudyError, FileErrors as StudyErrors};
+pub use stormeter_yaml::{
+    FileError as StudyError, FileErrors as StudyErrors, FileNote as StudyNote,
+};
 pub use write::workloads_text;
 
 /// The default seed: always the same, so that the same file gives the same plan.
@@ -44,15 +46,35 @@ const FORM: Form = Form {
 const UNQUOTED_NULL_URL: &str =
     "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\"";
 
-/// Reads a study file and fills in every default. Looks at nothing but the text.
+/// What a study file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyFile {
+    /// The plan.
+    pub plan: StudyPlan,
+    /// Remarks about the file, such as old spellings of keys.
+    pub notes: Vec<StudyNote>,
+}
+
+/// The plan of a study file; see [`parse_study_file`].
 pub fn parse_study(text: &str) -> Result<StudyPlan, StudyErrors> {
+    parse_study_file(text).map(|file| file.plan)
+}
+
+/// Reads a study file and fills in every default. Looks at nothing but the text.
+pub fn parse_study_file(text: &str) -> Result<StudyFile, StudyErrors> {
     // Some editors put this before the first character.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
-    let plan =
-        document(text, 0, &FORM, &mut diagnostics).and_then(|root| study(&root, &mut diagnostics));
+    let plan = document(text, 0, &FORM, &mut diagnostics).and_then(|mut root| {
+        if let Some(design) = root.value_mut("design") {
+            design.rename_keys(&keys::RENAMED_OF_DESIGN, &mut diagnostics);
+        }
+        study(&root, &mut diagnostics)
+    });
     match plan {
-        Some(plan) if diagnostics.is_empty() => Ok(plan),
+        Some(plan) if diagnostics.is_empty() => {
+            Ok(StudyFile { plan, notes: diagnostics.into_notes() })
+        }
         _ => Err(diagnostics.into_errors(&[Source { name: "study.yaml", text }])),
     }
 }
