@@ -1,89 +1,61 @@
-//! How a ratio to the baseline is written on a page: as a change, or as a factor where it is large.
+//! How a ratio to the baseline is written: as a change, or beyond a factor of two as a multiple.
 //!
-//! A reader compares the sentence with the chart and the table, so all three write one number in one
-//! way. The sentences of comparisons and of studies turn to factors at different places; each page
-//! follows its own sentences.
+//! A reader compares sentence, chart and table, and the pages of comparisons and studies, so all of them
+//! write one number in one way.
 
 use stormeter_statistics::Interval;
 
-/// When a ratio is written as a factor, and with how many digits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Notation {
-    /// Ratios from here on are factors…
-    factor_from: f64,
-    /// … and those down from here.
-    factor_to: f64,
-    /// Decimals of a factor.
-    factor_digits: usize,
-    /// Changes of less than this many per cent have two decimals.
-    fine_below: f64,
+use crate::quantity::decimals;
+
+/// Whether a ratio is written as a multiple.
+pub(crate) fn is_multiple(ratio: f64) -> bool {
+    ratio >= 2.0 || ratio <= 0.5
 }
 
-/// As [`crate::sentence`] writes it.
-pub(crate) const OF_COMPARISON: Notation =
-    Notation { factor_from: 3.0, factor_to: 0.0, factor_digits: 1, fine_below: 0.095 };
-/// As the answers of a study write it.
-pub(crate) const OF_STUDY: Notation =
-    Notation { factor_from: 2.0, factor_to: 0.5, factor_digits: 2, fine_below: 1.0 };
-
-impl Notation {
-    fn is_factor(self, ratio: f64) -> bool {
-        ratio >= self.factor_from || ratio <= self.factor_to
-    }
-
-    /// `−42.8 %`, `+3.4 %`, `× 21.3`; `–` for what is not finite.
-    pub(crate) fn show(self, ratio: f64) -> String {
-        match ratio {
-            ratio if !ratio.is_finite() => "–".into(),
-            ratio if self.is_factor(ratio) => format!("×\u{202f}{}", self.factor(ratio)),
-            ratio => format!("{}\u{202f}%", self.percent(ratio)),
-        }
-    }
-
-    /// Both ends as the ratio itself is written: `−45.0 to −40.2 %`, `× 19.0 to 23.1`.
-    pub(crate) fn range(self, ratio: f64, interval: &Interval) -> String {
-        let end = |end: f64, without: &str| match end {
-            end if !end.is_finite() || end <= 0.0 => without.to_string(),
-            end if self.is_factor(ratio) && end > 1000.0 => "> 1000".into(),
-            end if self.is_factor(ratio) && end < 0.0001 => "0".into(),
-            end if self.is_factor(ratio) => self.factor(end),
-            // How far it is from known is not worth more figures.
-            end if end > 11.0 => "> +1000".into(),
-            end => self.percent(end),
-        };
-        let (low, high) = (end(interval.low, "…"), end(interval.high, "…"));
-        match self.is_factor(ratio) {
-            true => format!("×\u{202f}{low} to {high}"),
-            false => format!("{low} to {high}\u{202f}%"),
-        }
-    }
-
-    fn factor(self, ratio: f64) -> String {
-        let digits = match ratio {
-            ratio if ratio < 0.1 => 4,
-            ratio if ratio >= 1000.0 => 0,
-            _ => self.factor_digits,
-        };
-        format!("{ratio:.digits$}")
-    }
-
-    fn percent(self, ratio: f64) -> String {
-        let percent = (ratio - 1.0) * 100.0;
-        let digits = match percent.abs() {
-            size if size >= 99.95 && self.factor_to == 0.0 => 0,
-            0.0 if self.factor_to == 0.0 => 1,
-            size if size < self.fine_below => 2,
-            _ => 1,
-        };
-        let sign = if percent < 0.0 { "−" } else { "+" };
-        format!("{sign}{:.digits$}", percent.abs())
+/// `−42.8 %`, `+3.4 %`, `21.3 times`; `–` for what is not finite.
+pub(crate) fn show(ratio: f64) -> String {
+    match ratio {
+        ratio if !ratio.is_finite() => "–".into(),
+        ratio if is_multiple(ratio) => format!("{}\u{202f}times", multiple(ratio)),
+        ratio => format!("{}\u{202f}%", percent(ratio)),
     }
 }
 
-/// A ratio at an axis: `−40 %`, `0 %` on a linear one, `× 0.5` on a logarithmic one.
+/// Both ends as the ratio itself is written: `−45.0 to −40.2 %`, `19.0 to 23.1 times`.
+pub(crate) fn range(ratio: f64, interval: &Interval) -> String {
+    let end = |end: f64| match end {
+        end if !end.is_finite() || end <= 0.0 => "…".to_string(),
+        end if is_multiple(ratio) && end > 1000.0 => "> 1000".into(),
+        end if is_multiple(ratio) && end < 0.0001 => "0".into(),
+        end if is_multiple(ratio) => multiple(end),
+        // How far it is from known is not worth more figures.
+        end if end > 11.0 => "> +1000".into(),
+        end => percent(end),
+    };
+    let unit = if is_multiple(ratio) { "times" } else { "%" };
+    format!("{} to {}\u{202f}{unit}", end(interval.low), end(interval.high))
+}
+
+/// `2.4`, `0.42`, `0.0312`: at least two digits.
+pub(crate) fn multiple(ratio: f64) -> String {
+    let digits = match ratio {
+        ratio if ratio < 0.1 => 4,
+        ratio if ratio < 1.0 => 2,
+        ratio if ratio >= 1000.0 => 0,
+        _ => 1,
+    };
+    format!("{ratio:.digits$}")
+}
+
+fn percent(ratio: f64) -> String {
+    let sign = if ratio < 1.0 { "−" } else { "+" };
+    format!("{sign}{}", decimals((ratio - 1.0).abs() * 100.0))
+}
+
+/// A ratio at an axis: `−40 %`, `0 %` on a linear one, `0.5 times` on a logarithmic one.
 pub(crate) fn tick(ratio: f64, is_log: bool) -> String {
     if is_log {
-        return format!("×\u{202f}{}", short(ratio));
+        return times(ratio);
     }
     let percent = (ratio - 1.0) * 100.0;
     let percent = (percent * 1000.0).round() / 1000.0;
@@ -91,6 +63,14 @@ pub(crate) fn tick(ratio: f64, is_log: bool) -> String {
         0.0 => "0\u{202f}%".into(),
         percent if percent < 0.0 => format!("−{}\u{202f}%", short(-percent)),
         percent => format!("+{}\u{202f}%", short(percent)),
+    }
+}
+
+/// A multiple at an axis.
+fn times(ratio: f64) -> String {
+    match short(ratio).as_str() {
+        "1" => "equal".into(),
+        number => format!("{number}\u{202f}times"),
     }
 }
 
@@ -104,33 +84,71 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
+/// Ratios of metrics of which some are better high and some low, on one axis: the better on the right.
+/// A change keeps its size, and only its side says whether it is better.
+pub(crate) mod oriented {
+    use super::{short, times};
+
+    /// Where a ratio stands: as itself where more is better.
+    pub(crate) fn place(ratio: f64, higher_is_better: bool, is_log: bool) -> f64 {
+        match (higher_is_better, is_log) {
+            (true, _) => ratio,
+            (false, true) => 1.0 / ratio,
+            (false, false) => 2.0 - ratio,
+        }
+    }
+
+    /// Both ends of an interval, the lower place first.
+    pub(crate) fn ends(ends: (f64, f64), higher_is_better: bool, is_log: bool) -> (f64, f64) {
+        let (low, high) =
+            (place(ends.0, higher_is_better, is_log), place(ends.1, higher_is_better, is_log));
+        if higher_is_better { (low, high) } else { (high, low) }
+    }
+
+    /// A place at the axis, without a sign, since the sign depends on the metric: `20 %`, `2 times`.
+    pub(crate) fn tick(place: f64, is_log: bool) -> String {
+        match is_log {
+            true => times(place.max(1.0 / place)),
+            false => {
+                let percent = ((place - 1.0).abs() * 1e5).round() / 1e3;
+                format!("{}\u{202f}%", short(percent))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_written_as_the_sentences_write_it() {
-        let plain = |text: String| text.replace('\u{202f}', " ");
-        let shown =
-            [0.572, 1.0, 1.0004, 2.5, 13.02, 0.005, f64::NAN].map(|r| OF_COMPARISON.show(r));
-        let expected = ["−42.8 %", "+0.0 %", "+0.04 %", "+150 %", "× 13.0", "−99.5 %", "–"];
-        assert_eq!(shown.map(plain), expected);
-        let shown = [0.572, 0.992, 1.0, 2.3, 0.42, 0.0312].map(|r| OF_STUDY.show(r));
-        let expected = ["−42.8 %", "−0.80 %", "+0.00 %", "× 2.30", "× 0.42", "× 0.0312"];
-        assert_eq!(shown.map(plain), expected);
+    fn a_number_is_a_change_or_a_multiple() {
+        let shown = [0.572, 0.992, 1.0, 1.0004, 2.5, 13.02, 0.42, 0.0312, f64::NAN];
+        let shown = shown.map(|ratio| show(ratio).replace('\u{202f}', " "));
+        let expected = [
+            "−42.8 %",
+            "−0.8 %",
+            "+0.0 %",
+            "+0.04 %",
+            "2.5 times",
+            "13.0 times",
+            "0.42 times",
+            "0.0312 times",
+            "–",
+        ];
+        assert_eq!(shown, expected);
     }
 
     #[test]
     fn both_ends_of_an_interval_are_written_as_its_middle_is() {
-        let range = |notation: Notation, ratio: f64, low, high| {
-            let interval = Interval { low, high, level: 0.95 };
-            notation.range(ratio, &interval).replace('\u{202f}', " ")
+        let range = |ratio: f64, low, high| {
+            range(ratio, &Interval { low, high, level: 0.95 }).replace('\u{202f}', " ")
         };
-        assert_eq!(range(OF_COMPARISON, 0.572, 0.55, 0.598), "−45.0 to −40.2 %");
-        assert_eq!(range(OF_COMPARISON, 3.4, 2.5, 4.6), "× 2.5 to 4.6");
-        assert_eq!(range(OF_STUDY, 0.9, 0.0, f64::INFINITY), "… to … %");
-        assert_eq!(range(OF_STUDY, 0.9, 0.003, 324.0), "−99.7 to > +1000 %");
-        assert_eq!(range(OF_STUDY, 0.15, 1e-6, 1616.0), "× 0 to > 1000");
+        assert_eq!(range(0.572, 0.55, 0.598), "−45.0 to −40.2 %");
+        assert_eq!(range(3.4, 2.5, 4.6), "2.5 to 4.6 times");
+        assert_eq!(range(0.9, 0.0, f64::INFINITY), "… to … %");
+        assert_eq!(range(0.9, 0.003, 324.0), "−99.7 to > +1000 %");
+        assert_eq!(range(0.15, 1e-6, 1616.0), "0 to > 1000 times");
     }
 
     #[test]
@@ -138,6 +156,19 @@ mod tests {
         let shown =
             [(1.0, false), (0.6, false), (1.002, false), (0.02, true), (20.0, true), (5e-6, true)];
         let shown = shown.map(|(ratio, is_log)| tick(ratio, is_log).replace('\u{202f}', " "));
-        assert_eq!(shown, ["0 %", "−40 %", "+0.2 %", "× 0.02", "× 20", "× 0.000005"]);
+        assert_eq!(shown, ["0 %", "−40 %", "+0.2 %", "0.02 times", "20 times", "0.000005 times"]);
+    }
+
+    #[test]
+    fn what_is_better_stands_on_the_right() {
+        for is_log in [false, true] {
+            let low = oriented::place(0.8, false, is_log);
+            assert!(low > 1.0 && oriented::place(0.8, true, is_log) < 1.0);
+            let (from, to) = oriented::ends((0.7, 0.9), false, is_log);
+            assert!(1.0 < from && from < low && low < to);
+        }
+        let tick = |place, is_log| oriented::tick(place, is_log).replace('\u{202f}', " ");
+        assert_eq!(tick(0.8, false), tick(1.2, false));
+        assert_eq!([0.5, 1.0, 2.0].map(|place| tick(place, true)), ["2 times", "equal", "2 times"]);
     }
 }

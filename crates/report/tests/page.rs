@@ -27,7 +27,8 @@ fn a_page_has_every_chart_with_its_text() {
     {
         let page = page(name, &report(&likenesses));
         let names = elements(&page);
-        assert_eq!(count(&names, "svg"), 5);
+        // The others are the marks of legends.
+        assert_eq!(count(&names, "svg"), 5 + page.matches("class=\"key\"").count());
         assert_eq!(count(&names, "desc"), 5, "each chart describes itself");
         assert_eq!(page.matches("role=\"img\"").count(), 5);
         assert_eq!(count(&names, "details"), 4, "each chart but the first has its numbers");
@@ -54,7 +55,8 @@ fn the_target_is_shown_where_a_datastore_has_one() {
     let with = page("loopback.html", &report(&[LOCAL, LOOPBACK_NFS, LOOPBACK_ISCSI]));
     elements(&with);
     // A bar each for the two that have one, and the legend.
-    assert_eq!(with.matches("part p4").count(), 3);
+    assert_eq!(with.matches("part p4").count(), 2);
+    assert_eq!(with.matches("swatch p4").count(), 1);
     // What the local directory has not is a dash, and 100 of nothing.
     let row = with.split(ROW).nth(1).unwrap().split("</tr>").next().unwrap();
     let cells: Vec<&str> = row.split("<td ").skip(1).collect();
@@ -97,19 +99,39 @@ fn a_number_is_written_in_one_way() {
     assert!(!page.contains("76.6") && !page.contains("= 100"), "{page}");
 }
 
+/// The marks of the chart of changes: what each says, and how far right of the baseline it stands.
+fn marks(page: &str) -> Vec<(&str, f64)> {
+    let chart = page.split("id=\"changes-title\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    let number = |text: &str, name: &str| -> f64 {
+        text.split(name).nth(1).unwrap().split(['"', ' ']).next().unwrap().parse().unwrap()
+    };
+    let none = number(chart.split("class=\"baseline\"").nth(1).unwrap(), " x1=\"");
+    let dots = chart.split("<g class=\"dot").skip(1).map(|rest| {
+        let told = rest.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+        // The mark of the first candidate is a square, whose path starts 4 left of its middle.
+        (told, number(rest.split("class=\"fill s1\"").nth(1).unwrap(), " d=\"M") + 4.0 - none)
+    });
+    dots.collect()
+}
+
 #[test]
-fn a_bar_says_by_its_end_whether_it_is_good_news() {
+fn better_is_on_the_right_whatever_the_metric() {
+    let slower = report(&[LOCAL, NAS]);
+    let page = page("two.html", &slower);
+    // Fewer IOPS, higher latencies and higher costs are all on the left.
+    let marks = self::marks(&page);
+    assert!(marks.len() > 5, "{marks:?}");
+    assert!(marks.iter().all(|(_, x)| *x < 0.0), "{marks:?}");
+    assert!(page.contains("better →"));
+}
+
+#[test]
+fn numbers_of_a_chart_stand_in_a_column() {
     let page = page("two.html", &report(&[LOCAL, NAS]));
-    let chart = page.split("id=\"bars-title\"").nth(1).unwrap().split("</svg>").next().unwrap();
-    let bars = chart.matches("<rect class=\"fill s1").count();
-    let ends = ["faster", "slower", "equivalent"]
-        .map(|word| chart.matches(&format!("<rect class=\"tone {word}\"")).count());
-    let pale = chart.matches("<rect class=\"fill s1 faint\"").count();
-    assert!(bars > 5 && ends[1] > 0, "{bars} {ends:?}");
-    assert_eq!(ends.iter().sum::<usize>(), bars - pale);
-    // The number stands in a column of its own, not at the tip of a whisker.
+    let chart = page.split("id=\"changes-title\"").nth(1).unwrap().split("</svg>").next().unwrap();
+    // Not at the tip of a whisker.
     let places: std::collections::HashSet<&str> = chart
-        .split("<text class=\"value start tone")
+        .split("<text class=\"value start")
         .skip(1)
         .map(|rest| rest.split(" x=\"").nth(1).unwrap().split('"').next().unwrap())
         .collect();
@@ -146,7 +168,7 @@ fn whatever_is_drawn_says_its_values() {
         ("percentiles", "<title>/mnt/nas/vm: p99 "),
         ("histogram", " %</title>"),
         ("series", "<title>/mnt/nas/vm, block 1: "),
-        ("bars", "<title>/mnt/nas/vm is 23.4 % slower"),
+        ("changes", "<title>/mnt/nas/vm is 23.4 % slower"),
         ("cpu", "<title>driving threads, user: "),
     ] {
         assert!(chart(id).contains(words), "{id}: {}", chart(id));

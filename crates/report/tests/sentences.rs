@@ -59,8 +59,8 @@ fn a_difference_in_latency_or_cost_is_said_of_the_metric() {
     );
     assert_eq!(
         say(Metric::LatencyMean, Verdict::Faster, [0.5, 0.4, 0.6]),
-        "nas is faster than local: its mean latency is 50.0 % lower \
-         (95 % CI 40.0 to 60.0 % lower), 9 blocks."
+        "nas is faster than local: its mean latency is 0.50 times as high \
+         (95 % CI 0.40 to 0.60 times), 9 blocks."
     );
     assert_eq!(
         say(Metric::LatencyMax, Verdict::Slower, [4.0, 3.5, 4.5]),

@@ -31,9 +31,9 @@ fn a_page_has_every_section_and_every_chart_its_text() {
     let page = page("study.html", &study());
     let names = elements(&page);
     let charts = page.matches("role=\"img\"").count();
-    // Forest plots of 3 answers with an estimate; the changes of 4 metrics; the 4 against the load and 1
+    // The changes of the questions; forest plots of 3 answers with an estimate; the changes of 4 metrics; the 4 against the load and 1
     // by workload; 18 histograms; the whole study; 18 cells.
-    assert_eq!(charts, 3 + 4 + 5 + 18 + 1 + 18);
+    assert_eq!(charts, 1 + 3 + 4 + 5 + 18 + 1 + 18);
     // The other drawings are the marks of legends.
     assert_eq!(count(&names, "svg"), charts + page.matches("class=\"key\"").count());
     assert!(count(&names, "desc") == charts && count(&names, "title") >= charts);
@@ -90,20 +90,25 @@ fn all_answers_stand_in_one_table_before_the_details() {
     let (overview, details) = answers.split_once("</table>").unwrap();
     let head: Vec<&str> = overview.split("scope=\"col\">").skip(1).collect();
     let head: Vec<&str> = head.iter().map(|rest| rest.split('<').next().unwrap()).collect();
-    assert_eq!(head, ["question", "answer", "estimate", "interval", "p", "p of all"]);
+    assert_eq!(head, ["question", "answer", "change or value", "interval"]);
     for (index, answer) in study().analysis.answers.iter().enumerate() {
         let link = format!("<a href=\"#question-{}\">{}</a>", index + 1, answer.question);
         assert!(overview.contains(&link), "{link}");
         assert!(details.contains(&format!("id=\"question-{}\"", index + 1)));
     }
     assert!(overview.contains("−41.6\u{202f}%"), "{overview}");
-    assert!(overview.contains("−43.9 to −39.2\u{202f}% (95\u{202f}%)"), "{overview}");
+    // The level is said once, below the table, and p-values with what they rest on.
+    assert!(overview.contains(">−43.9 to −39.2\u{202f}%<"), "{overview}");
+    assert_eq!(answers.matches("answered by itself at 95\u{202f}%").count(), 1);
+    assert!(!overview.contains("Holm") && details.contains("among all questions"), "{overview}");
     // Of five questions the details are folded; of one they are not.
     assert!(!details.contains("open=\"\""));
     let one = made(&usual(), |analysis| analysis.answers = answers_of(1));
     assert!(section(&html(&one), "answers").contains("open=\"\""));
-    // What the columns are is said once, and not below each answer.
-    assert_eq!(answers.matches("Holm").count(), 1);
+    // With a question of a change and one of a value, the changes stand in one picture too.
+    let picture = details.split("</figure>").next().unwrap();
+    assert!(picture.contains("id=\"answers-picture-title\""), "{picture}");
+    assert_eq!(picture.matches("<g class=\"dot").count(), 2, "{picture}");
 }
 
 fn answers_of(count: usize) -> Vec<stormeter_statistics::Answer> {
@@ -429,8 +434,8 @@ fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
     assert!(page.contains("<strong>PREDICTED</strong>") && page.contains("of virtual time"));
     // A colour that is a datastore elsewhere on the page is none of its components here.
     let why = section(&page, "why");
-    assert!(why.contains("swatch k") && why.contains("fill k"), "{why}");
-    assert!(!why.contains("swatch s") && !why.contains("fill s"), "{why}");
+    assert!(why.contains("swatch k") && why.contains("part k"), "{why}");
+    assert!(!why.contains("swatch s") && !why.contains("part s"), "{why}");
     let measured = self::page("study-measured.html", &study());
     assert!(!measured.contains("PREDICTED") && !measured.contains("virtual time"));
     assert!(page.contains("How it was predicted") && !page.contains("How it was measured"));

@@ -3,15 +3,19 @@
 //!
 //! [`Compact`] is a view of a [`crate::Report`]; text and page only lay it out.
 
+mod changes;
+mod cpu;
 pub(crate) mod method;
 pub(crate) mod model;
 mod of_report;
+mod over_time;
 mod page;
 mod pair;
 pub(crate) mod sentence;
 pub(crate) mod tables;
 mod terminal;
 
+pub(crate) use cpu::PARTS;
 pub use model::{
     Bucket, Ceiling, Compact, CpuPerIo, Datastore, LatencyDistribution, MetricComparison,
     MetricValue, PercentilePoint, TrialSeries, WayCeiling, curve_fractions,

@@ -6,12 +6,15 @@
 
 use stormeter_statistics::Verdict;
 
+use super::changes::changes;
+use super::cpu::cpu;
 use super::model::Compact;
+use super::over_time::over_time;
 use super::sentence::{headline, verdict_sign, verdict_word};
 use super::{method, tables};
 use crate::date;
 use crate::markup::Markup;
-use crate::page::{POLICY, findings, typographic};
+use crate::page::{self, POLICY, findings, typographic};
 use crate::quantity::level_percent;
 use crate::svg;
 use crate::wording;
@@ -84,15 +87,15 @@ fn findings_of(page: &mut Markup, report: &Compact) {
 fn summary(page: &mut Markup, report: &Compact) {
     page.tag("section").open();
     page.leaf("h2", "At a glance");
-    if let Some(chart) = svg::bars(report) {
+    if let Some(chart) = changes(report) {
         legend(page, report, true);
         page.tag("figure").open();
         page.append(chart);
         page.leaf(
             "figcaption",
-            "The change from the baseline, taken within the blocks; whiskers are its confidence \
-             intervals, with an arrow where they reach beyond the axis. The end of a bar has the colour \
-             of its verdict; pale bars are not settled.",
+            "The change from the baseline, taken within the blocks, better to the right. Whiskers are \
+             confidence intervals, with an arrow where one reaches beyond the axis. Hollow marks are not \
+             settled.",
         );
         page.close();
     }
@@ -170,7 +173,7 @@ fn charts(page: &mut Markup, report: &Compact) {
         |page| tables::histogram(page, report),
     );
     // Colours need their legend where the drawing does not name them.
-    let over_time = svg::series(report).map(|chart| {
+    let over_time = over_time(report).map(|chart| {
         let mut with_legend = Markup::default();
         legend(&mut with_legend, report, false);
         with_legend.append(chart);
@@ -187,7 +190,7 @@ fn charts(page: &mut Markup, report: &Compact) {
     section(
         page,
         "CPU time per I/O",
-        svg::cpu(report),
+        cpu(report),
         "Busy time of the initiator's machine, less what it spends when nothing is driven, divided by \
          the I/Os; for a datastore in the network much of it is in softirqs and kernel threads. A target \
          on the same machine, the processes that serve the datastore, is shown where its time is known.",
@@ -195,19 +198,12 @@ fn charts(page: &mut Markup, report: &Compact) {
     );
 }
 
-/// Which colour is which datastore.
+/// Which colour and mark is which datastore.
 fn legend(page: &mut Markup, report: &Compact, only_candidates: bool) {
-    page.tag("ul").at("class", "legend").open();
-    for (index, datastore) in report.datastores.iter().enumerate() {
-        if only_candidates && index == report.header.plan.baseline {
-            continue;
-        }
-        page.tag("li").open();
-        page.tag("span").at("class", format!("swatch {}", svg::color_class(index))).text("");
-        page.text(&datastore.label);
-        page.close();
-    }
-    page.close();
+    let baseline = report.header.plan.baseline;
+    let shown = report.datastores.iter().enumerate();
+    let shown = shown.filter(|(index, _)| !only_candidates || *index != baseline);
+    page::legend(page, shown.map(|(index, of)| (index, of.label.as_str(), index == baseline)));
 }
 
 fn footer(page: &mut Markup, report: &Compact) {

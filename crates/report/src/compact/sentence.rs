@@ -8,6 +8,7 @@ use stormeter_statistics::{Comparison, Interval, Verdict};
 use stormeter_study::Metric;
 
 use super::model::{Compact, MetricComparison};
+use crate::change::{is_multiple, multiple};
 use crate::model::{Finding, Severity};
 use crate::quantity::{decimals, level_percent, percent};
 use crate::wording::plural;
@@ -142,9 +143,6 @@ fn kind(metric: Metric) -> MetricKind {
     }
 }
 
-/// From here on a multiple reads better than a percentage.
-const SAID_AS_MULTIPLE: f64 = 3.0;
-
 fn claim(candidate: &str, baseline: &str, metric: Metric, comparison: &Comparison) -> String {
     let Comparison { ratio, interval, .. } = comparison;
     let Interval { low, high, .. } = *interval;
@@ -158,19 +156,19 @@ fn claim(candidate: &str, baseline: &str, metric: Metric, comparison: &Compariso
     let word = if *ratio >= 1.0 { up } else { down };
     let by = format!("{} % {word}", decimals((ratio - 1.0).abs() * 100.0));
     let range = format!("{level} % CI {} {word}", range(low, high));
-    let times = format!("{:.1} times", ratio);
-    let times_range = format!("{level} % CI {low:.1} to {high:.1} times");
-    let multiple = *ratio >= SAID_AS_MULTIPLE;
-    match (kind(metric), multiple) {
+    let times = format!("{} times", multiple(*ratio));
+    let times_range = format!("{level} % CI {} to {} times", multiple(low), multiple(high));
+    let is_multiple = is_multiple(*ratio);
+    match (kind(metric), is_multiple) {
         (MetricKind::Rate, false) => {
             format!("{candidate} is {by} than {baseline} in {title} ({range})")
         }
         (MetricKind::Rate, true) => {
             format!("{candidate} is {times} as fast as {baseline} in {title} ({times_range})")
         }
-        (MetricKind::Latency, multiple) => {
+        (MetricKind::Latency, is_multiple) => {
             let relation = if *ratio >= 1.0 { "slower" } else { "faster" };
-            let what = if multiple {
+            let what = if is_multiple {
                 format!("{times} as high ({times_range})")
             } else {
                 format!("{by} ({range})")
@@ -193,10 +191,10 @@ fn range(low: f64, high: f64) -> String {
     format!("{} to {} %", decimals(ends[0]), decimals(ends[1]))
 }
 
-/// `3.2 % lower`, `0.6 % higher`, `2.0 times as high`.
+/// `3.2 % lower`, `0.6 % higher`, `2.4 times as high`.
 fn change(ratio: f64) -> String {
-    if ratio >= SAID_AS_MULTIPLE {
-        return format!("{ratio:.1} times as high");
+    if is_multiple(ratio) {
+        return format!("{} times as high", multiple(ratio));
     }
     let word = if ratio >= 1.0 { "higher" } else { "lower" };
     format!("{} % {word}", decimals((ratio - 1.0).abs() * 100.0))

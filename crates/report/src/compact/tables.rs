@@ -3,14 +3,15 @@
 use stormeter_study::Metric;
 use stormeter_units::format_count;
 
+use super::cpu::parts;
 use super::model::{Compact, Datastore, LatencyDistribution, MetricComparison, PercentilePoint};
 use super::sentence::verdict_word_for;
-use crate::change::OF_COMPARISON;
+use crate::change;
 use crate::markup::Markup;
 use crate::page::tables::{close_table, plain, table};
 use crate::page::typographic;
 use crate::quantity::{decimals, duration, quantity, spread_percent};
-use crate::svg::{color_class, parts};
+use crate::svg::color_class;
 
 /// The metrics of all datastores, absolute and relative.
 pub(super) fn summary(page: &mut Markup, report: &Compact) {
@@ -74,9 +75,9 @@ fn absolute(page: &mut Markup, datastore: &Datastore, metric: Metric) {
 fn relative(page: &mut Markup, of: &MetricComparison) {
     let comparison = &of.comparison;
     page.tag("span").at("class", "relative").open();
-    page.text(&OF_COMPARISON.show(comparison.ratio));
+    page.text(&change::show(comparison.ratio));
     page.text(" ");
-    let range = OF_COMPARISON.range(comparison.ratio, &comparison.interval);
+    let range = change::range(comparison.ratio, &comparison.interval);
     page.tag("span").at("class", "spread").text(&format!("({range})"));
     page.close();
     page.text(" ");

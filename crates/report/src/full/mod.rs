@@ -3,7 +3,6 @@
 //! There is no single verdict, so the questions come first; there are too many cells for a table each, so a matrix
 //! relative to the baseline stands for them and the details are folded away.
 
-mod draw;
 pub(crate) mod grid;
 pub(crate) mod hosts;
 pub(crate) mod page;

@@ -7,9 +7,10 @@ use stormeter_study::{
 use stormeter_trial::{TransferDirection, TransferSink};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
-use crate::change::{self, OF_STUDY};
+use crate::change;
 use crate::model::{Report, WorkloadCeiling};
 use crate::quantity::{level_percent, metric_value, percent};
+use crate::svg::metric_tick;
 use crate::wording::{self, is_in_the_network, plural};
 
 /// A reply in a word or two.
@@ -77,24 +78,24 @@ impl Scale {
 
     pub(crate) fn show(self, value: f64) -> String {
         match self {
-            Scale::Ratio => plain(OF_STUDY.show(value)),
+            Scale::Ratio => plain(change::show(value)),
             Scale::Of(metric) => metric_value(metric, value),
         }
     }
 
-    /// A round value at an axis: `−40 %`, `× 0.5` on a logarithmic one, `0`.
+    /// A round value at an axis: `−40 %`, `0.5 times` on a logarithmic one, `0`.
     pub(crate) fn tick(self, value: f64, is_log: bool) -> String {
         match self {
             Scale::Ratio => change::tick(value, is_log),
             _ if value == 0.0 => "0".into(),
-            Scale::Of(metric) => super::draw::metric_tick(metric, value),
+            Scale::Of(metric) => metric_tick(metric, value),
         }
     }
 
     /// The interval of a value: `−24.8 to −22.0 %`.
     pub(crate) fn range(self, value: f64, interval: &Interval) -> String {
         match self {
-            Scale::Ratio => plain(OF_STUDY.range(value, interval)),
+            Scale::Ratio => plain(change::range(value, interval)),
             Scale::Of(_) => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
         }
     }

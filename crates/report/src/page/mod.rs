@@ -4,9 +4,43 @@ pub(crate) mod environment;
 pub(crate) mod findings;
 pub(crate) mod tables;
 
+use crate::markup::Markup;
+use crate::svg;
+
 /// A security policy that forbids everything but the page's own styles: should a text ever slip
 /// through unescaped, it can neither run nor fetch.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// Which colour and mark is which datastore: the place of each, its name, and whether it is the baseline.
+pub(crate) fn legend<'a>(
+    page: &mut Markup,
+    datastores: impl Iterator<Item = (usize, &'a str, bool)>,
+) {
+    page.tag("ul").at("class", "legend").open();
+    for (place, name, is_baseline) in datastores {
+        page.tag("li").open();
+        page.append(svg::key(place));
+        page.text(name);
+        if is_baseline {
+            page.text(" ");
+            page.tag("small").text("baseline");
+        }
+        page.close();
+    }
+    page.close();
+}
+
+/// A legend of colours: the class of each and what it stands for.
+pub(crate) fn swatches<'a>(page: &mut Markup, colors: impl Iterator<Item = (String, &'a str)>) {
+    page.tag("ul").at("class", "legend").open();
+    for (class, words) in colors {
+        page.tag("li").open();
+        page.tag("span").at("class", format!("swatch {class}")).text("");
+        page.text(words);
+        page.close();
+    }
+    page.close();
+}
 
 /// Narrow no-break spaces before per cent signs and within numbers, so that neither is torn apart
 /// at the end of a line.

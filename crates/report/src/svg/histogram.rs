@@ -5,9 +5,9 @@
 
 use super::percentile::latency_at;
 use super::scale::Scale;
-use super::{BOLD_CHARACTER, WIDTH, chart, color_class, duration_tick, line, text};
+use super::{BOLD_CHARACTER, WIDTH, chart, color_class, duration_tick, line, rect, text};
 use crate::compact::model::{Compact, LatencyDistribution};
-use crate::markup::{Markup, coordinate};
+use crate::markup::Markup;
 use crate::quantity::{duration, percent};
 
 const LEFT: f64 = 66.0;
@@ -83,27 +83,20 @@ fn row(
         text(markup, "tick end", (LEFT - 8.0, y.at(share) + 4.0), &words);
     }
     let width = (WIDTH - RIGHT - LEFT) / COLUMNS as f64;
-    // One outline instead of a hundred rectangles: smaller, and without seams between columns.
-    let mut outline = format!("M{} {}", coordinate(LEFT), coordinate(floor));
-    for (column, share) in shares.iter().enumerate() {
-        let from = LEFT + column as f64 * width;
-        let height = coordinate(y.at(*share));
-        outline += &format!("L{} {height}L{} {height}", coordinate(from), coordinate(from + width));
-    }
-    outline += &format!("L{} {}Z", coordinate(WIDTH - RIGHT), coordinate(floor));
+    let left = |column: usize| LEFT + column as f64 * width;
+    let outline = super::columns(
+        shares
+            .iter()
+            .enumerate()
+            .map(|(column, share)| ((left(column), left(column + 1)), y.at(*share))),
+        floor,
+    );
     markup.tag("path").at("class", format!("fill {class}")).at("d", outline).empty();
     line(markup, "axis", (LEFT, floor), (WIDTH - RIGHT, floor)).empty();
     for (column, share) in shares.iter().enumerate().filter(|(_, share)| **share >= LEAST_TOLD) {
-        let ns = |column: usize| x.value(LEFT + column as f64 * width);
+        let ns = |column: usize| x.value(left(column));
         let (from, to) = (duration(ns(column)), duration(ns(column + 1)));
-        markup
-            .tag("rect")
-            .at("class", "hit")
-            .at("x", LEFT + column as f64 * width)
-            .at("y", ceiling)
-            .at("width", width)
-            .at("height", floor - ceiling)
-            .open();
+        rect(markup, "hit", (left(column), ceiling), (width, floor - ceiling)).open();
         markup.leaf("title", &format!("{from} to {to}: {} %", percent(*share)));
         markup.close();
     }

@@ -24,7 +24,7 @@ impl Scale {
         Self { is_log: true, low, high, from, to }
     }
 
-    /// A logarithmic axis that begins and ends at 1, 2 or 5 times a power of ten.
+    /// A logarithmic axis that starts and ends at 1, 2 or 5 times a power of ten.
     pub(crate) fn log_rounded(low: f64, high: f64, from: f64, to: f64) -> Self {
         let scale = Self::log(low, high, from, to);
         let marks = log_marks(scale.low / 10.0, scale.high * 10.0, &[1.0, 2.0, 5.0]);
@@ -42,6 +42,11 @@ impl Scale {
             (value - self.low) / (self.high - self.low)
         };
         self.from + share * (self.to - self.from)
+    }
+
+    /// The lower and the higher end of the axis on the picture.
+    pub(crate) fn span(&self) -> (f64, f64) {
+        (self.from.min(self.to), self.from.max(self.to))
     }
 
     /// The value that lies at a coordinate.
@@ -68,9 +73,15 @@ impl Scale {
         if !self.is_log {
             return linear_marks(self.low, self.high, count);
         }
-        let sets: [&[f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+        let sets: [&[f64]; 5] = [
+            &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+            &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            &[1.0, 2.0, 5.0],
+            &[1.0, 3.0],
+            &[1.0],
+        ];
         let all = sets.map(|set| log_marks(self.low, self.high, set));
-        all.iter().find(|marks| marks.len() <= count + 2).unwrap_or(&all[2]).clone()
+        all.iter().find(|marks| marks.len() <= count + 2).unwrap_or(&all[4]).clone()
     }
 }
 

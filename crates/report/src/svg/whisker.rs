@@ -1,8 +1,9 @@
-//! Intervals as whiskers. One that reaches beyond the axis is cut off there and ends in an arrow: a
-//! wide interval must not press all others to a point, and must not look like one that ends.
+//! Intervals as whiskers. One that reaches beyond the axis is clipped there and ends in an arrow: a wide
+//! interval must not squeeze all others to a point, and must not look as if it ended at the edge.
 
 use super::scale::Scale;
-use super::{line, path};
+use super::{line, polygon};
+use crate::change::is_multiple;
 use crate::markup::Markup;
 
 /// Half the length of the stroke across an end.
@@ -32,9 +33,9 @@ pub(crate) fn whisker(
     let reserve = (scale.high() - scale.low()).abs() * 1e-9;
     let is_cut = [low < scale.low() - reserve, high > scale.high() + reserve];
     let ends = [scale.at(low.max(scale.low())), scale.at(high.min(scale.high()))];
-    let place = |along: f64, beside: f64| match across {
-        Across::Row(y) => (along, y + beside),
-        Across::Column(x) => (x + beside, along),
+    let place = |along: f64, aside: f64| match across {
+        Across::Row(y) => (along, y + aside),
+        Across::Column(x) => (x + aside, along),
     };
     let class = format!("whisker {class}");
     line(markup, &class, place(ends[0], 0.0), place(ends[1], 0.0)).empty();
@@ -50,17 +51,19 @@ pub(crate) fn whisker(
             place(end + outwards, 0.0),
             place(end - outwards * ARROW, CAP + 0.5),
         ];
-        markup.tag("path").at("class", format!("arrow {class}")).at("d", path(&head) + "Z").empty();
+        polygon(markup, &format!("arrow {class}"), head.into_iter());
     }
 }
 
-/// How far an axis of ratios goes: to every value, and to the ends of intervals up to `reach` times
-/// beyond the values, both sides of 1 included.
+/// How many times beyond the farthest value an interval may reach before it is clipped.
+const REACH: f64 = 1.6;
+
+/// The range of an axis of ratios, and whether some of them are written as multiples. The range contains 1,
+/// every value, and the ends of intervals up to `REACH` times beyond the farthest values.
 pub(crate) fn ends_of(
     values: impl Iterator<Item = f64>,
     intervals: impl Iterator<Item = (f64, f64)>,
-    reach: f64,
-) -> (f64, f64) {
+) -> (f64, f64, bool) {
     let is_drawable = |value: &f64| value.is_finite() && *value > 0.0 && *value < 1e9;
     let (least, most) = values
         .filter(is_drawable)
@@ -69,7 +72,8 @@ pub(crate) fn ends_of(
         .flat_map(|(low, high)| [low, high])
         .filter(is_drawable)
         .fold((least, most), |(low, high), end| (low.min(end), high.max(end)));
-    (low.max(least / reach), high.min(most * reach))
+    let has_multiples = is_multiple(least) || is_multiple(most);
+    (low.max(least / REACH), high.min(most * REACH), has_multiples)
 }
 
 #[cfg(test)]
@@ -95,8 +99,10 @@ mod tests {
 
     #[test]
     fn a_wide_interval_does_not_set_the_axis() {
-        let (low, high) = ends_of([0.8, 1.1].into_iter(), [(0.001, 1e6)].into_iter(), 2.0);
-        assert_eq!((low, high), (0.4, 2.2));
-        assert_eq!(ends_of([0.9].into_iter(), [(0.85, 0.95)].into_iter(), 2.0), (0.85, 1.0));
+        let (low, high, has_multiples) =
+            ends_of([0.8, 1.1].into_iter(), [(0.001, 1e6)].into_iter());
+        assert_eq!((low, high, has_multiples), (0.8 / REACH, 1.1 * REACH, false));
+        assert_eq!(ends_of([0.9].into_iter(), [(0.85, 0.95)].into_iter()), (0.85, 1.0, false));
+        assert_eq!(ends_of([0.4, 3.0].into_iter(), std::iter::empty()), (0.4, 3.0, true));
     }
 }

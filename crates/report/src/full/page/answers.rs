@@ -1,8 +1,8 @@
 //! The answers: all of them in one table, then question by question what each rests on.
 
-use stormeter_statistics::{Answer, Reply};
+use stormeter_statistics::{Answer, AnswerEstimate, Reply};
 
-use crate::full::draw::forest::{class_of, forest};
+use super::forest::{self, class_of, forest};
 use crate::full::grid::Grid;
 use crate::full::remarks::{self, Shared};
 use crate::full::words::{self, Scale};
@@ -60,7 +60,7 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     let shared = remarks::shared(answers);
     for (index, answer) in answers.iter().enumerate() {
         let is_open = answers.len() <= MOST_OPEN;
-        self::answer(&mut page, answer, index, &shared, is_open);
+        self::answer(&mut page, grid, answer, index, &shared, is_open);
     }
     for one in &shared {
         page.tag("p").at("class", "remark shared").open();
@@ -78,22 +78,21 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
-/// Every question in a line.
+/// Every question in a line, and the changes in one picture.
 fn overview(page: &mut Markup, grid: &Grid<'_>) {
     let answers = &grid.report.analysis.answers;
     if answers.is_empty() {
         return;
     }
     let plan = grid.report.plan();
-    let alpha = 1.0 - plan.design.level;
-    let has = |of: fn(&Answer) -> bool| answers.iter().any(of);
-    let has_interval = has(|answer| answer.estimate.as_ref().is_some_and(|e| e.interval.is_some()));
-    let has_p = has(|answer| answer.p_value.is_some());
-    let has_all = has(|answer| answer.p_value_adjusted.is_some());
-    let mut head = vec!["question", "answer", "estimate"];
-    head.extend(has_interval.then_some("interval"));
-    head.extend(has_p.then_some("p"));
-    head.extend(has_all.then_some("p of all"));
+    let estimates = || answers.iter().filter_map(|answer| answer.estimate.as_ref());
+    let has_interval = estimates().any(|estimate| estimate.interval.is_some());
+    let is_all_changes = estimates().all(|estimate| estimate.metric.is_none());
+    let estimate = if is_all_changes { "change" } else { "change or value" };
+    let mut head = vec!["question", "answer", estimate];
+    // A model's interval is no measurement's.
+    let interval = if grid.is_predicted() { "interval of the simulation" } else { "interval" };
+    head.extend(has_interval.then_some(interval));
     tables::table(page, "overview stacked");
     page.tag("thead").open();
     page.tag("tr").open();
@@ -103,79 +102,106 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
     page.close();
     page.tag("tbody").open();
-    // Said below the table only where it happened.
-    let mut is_by_itself = false;
     for (index, answer) in answers.iter().enumerate() {
-        let scale = Scale::of(answer);
-        let estimate = answer.estimate.as_ref();
-        let p = |p: Option<f64>| p.map(words::bare_p).unwrap_or_default();
-        let alone =
-            answer.reply == Reply::Yes && answer.p_value_adjusted.is_some_and(|p| p > alpha);
-        is_by_itself |= alone;
-        page.tag("tr").at("class", class_of(answer.reply)).open();
-        page.tag("th").at("scope", "row").open();
-        page.tag("a").at("href", format!("#{}", anchor(index))).text(&answer.question);
-        if answer.must && answer.reply == Reply::No {
-            page.text(" ");
-            page.tag("strong").at("class", "must").text("must hold");
-        }
-        page.close();
-        let cell = |page: &mut Markup, label: &str, words: &str| {
-            page.tag("td").at("data-label", label).text(words);
-        };
-        page.tag("td").at("data-label", "answer").open();
-        let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
-        page.tag("span").at("class", "pill").text(&word);
-        page.text(if alone { "†" } else { "" });
-        page.close();
-        let value = estimate.map(|estimate| typographic(&scale.show(estimate.value)));
-        cell(page, "estimate", &value.unwrap_or_default());
-        if has_interval {
-            let range = estimate.and_then(|estimate| {
-                let interval = estimate.interval?;
-                let level = level_percent(estimate.level);
-                Some(format!("{} ({level} %)", scale.range(estimate.value, &interval)))
-            });
-            cell(page, "interval", &typographic(&range.unwrap_or_default()));
-        }
-        if has_p {
-            cell(page, "p", &p(answer.p_value));
-        }
-        if has_all {
-            cell(page, "p of all", &p(answer.p_value_adjusted));
-        }
-        page.close();
+        line(page, plan.design.level, answer, index, &head);
     }
     tables::close_table(page);
-    if has_interval || has_p {
-        let caption = caption(plan.design.level, has_all, is_by_itself);
+    if let Some(caption) = caption(plan.design.level, answers) {
         page.tag("p").at("class", "caption").text(&typographic(&caption));
+    }
+    if let Some(chart) = forest::overview(grid) {
+        super::figure(
+            page,
+            chart,
+            "The change that each question is about, better to the right, in the order of the table.",
+        );
     }
 }
 
-/// What the columns are, said once for all questions.
-fn caption(level: f64, has_all: bool, is_by_itself: bool) -> String {
-    let (level_words, alpha) = (level_percent(level), percent(1.0 - level));
-    let mut text = format!(
-        "Each question is answered at {level_words} %, by itself. An interval at {} % belongs to a question \
-         with a direction or a margin: it leaves {alpha} % beyond each of its ends.",
-        level_percent(2.0 * level - 1.0)
-    );
-    if has_all {
-        text +=
-            " \"p of all\" is the p-value when all questions are one family (Holm's correction).";
+fn line(page: &mut Markup, level: f64, answer: &Answer, index: usize, head: &[&'static str]) {
+    let scale = Scale::of(answer);
+    let estimate = answer.estimate.as_ref();
+    page.tag("tr").at("class", class_of(answer.reply)).open();
+    page.tag("th").at("scope", "row").open();
+    page.tag("a").at("href", format!("#{}", anchor(index))).text(&answer.question);
+    if answer.must && answer.reply == Reply::No {
+        page.text(" ");
+        page.tag("strong").at("class", "must").text("must hold");
     }
-    if is_by_itself {
+    page.close();
+    page.tag("td").at("data-label", head[1]).open();
+    let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
+    page.tag("span").at("class", "pill").text(&word);
+    page.text(if is_by_itself(level, answer) { "†" } else { "" });
+    page.close();
+    let value = estimate.map(|estimate| typographic(&scale.show(estimate.value)));
+    page.tag("td").at("data-label", head[2]).text(&value.unwrap_or_default());
+    if let Some(label) = head.get(3) {
+        let range = estimate.and_then(|estimate| {
+            let range = scale.range(estimate.value, &estimate.interval?);
+            // The level of the page is said once, below.
+            Some(match has_level(level, estimate) {
+                true => range,
+                false => format!("{range} ({} %)", level_percent(estimate.level)),
+            })
+        });
+        page.tag("td").at("data-label", *label).text(&typographic(&range.unwrap_or_default()));
+    }
+    page.close();
+}
+
+/// Whether an interval is at the level of the page.
+fn has_level(level: f64, estimate: &AnswerEstimate) -> bool {
+    (estimate.level - level).abs() < 1e-6
+}
+
+/// Whether a yes stands by itself only, and may be chance among all questions.
+fn is_by_itself(level: f64, answer: &Answer) -> bool {
+    answer.reply == Reply::Yes && answer.p_value_adjusted.is_some_and(|p| p > 1.0 - level)
+}
+
+/// The level of the page, explained once for all questions; `None` where there is nothing to say.
+fn caption(level: f64, answers: &[Answer]) -> Option<String> {
+    let is_tested = |answer: &Answer| {
+        let estimate = answer.estimate.as_ref();
+        answer.p_value.is_some() || estimate.is_some_and(|it| it.interval.is_some())
+    };
+    if !answers.iter().any(is_tested) {
+        return None;
+    }
+    let mut text = format!(
+        "Each question is answered by itself at {} %, which is also the level of its interval",
+        level_percent(level)
+    );
+    let estimates = answers.iter().filter_map(|answer| answer.estimate.as_ref());
+    let mut others = estimates.filter(|it| it.interval.is_some() && !has_level(level, it));
+    if let Some(other) = others.next() {
         text += &format!(
-            " † The answer stands as that to a question asked beforehand; among so many questions a yes \
-             of this strength may also be chance (p of all above {:.2}).",
+            " unless another is shown: an interval at {} % belongs to a question with a direction or a \
+             margin and leaves {} % beyond each of its ends",
+            level_percent(other.level),
+            percent(1.0 - level)
+        );
+    }
+    text += ".";
+    if answers.iter().any(|answer| is_by_itself(level, answer)) {
+        text += &format!(
+            " † The answer holds for that question alone: among this many questions, a yes of this \
+             strength may be chance (p of all above {:.2} by Holm's correction).",
             1.0 - level
         );
     }
-    text
+    Some(text)
 }
 
-fn answer(page: &mut Markup, answer: &Answer, index: usize, shared: &[Shared<'_>], is_open: bool) {
+fn answer(
+    page: &mut Markup,
+    grid: &Grid<'_>,
+    answer: &Answer,
+    index: usize,
+    shared: &[Shared<'_>],
+    is_open: bool,
+) {
     let class = format!("answer {}", class_of(answer.reply));
     let tag = page.tag("details").at("class", class);
     if is_open {
@@ -195,7 +221,7 @@ fn answer(page: &mut Markup, answer: &Answer, index: usize, shared: &[Shared<'_>
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");
     }
-    if let Some(chart) = forest(answer, &format!("forest-{}", index + 1)) {
+    if let Some(chart) = forest(grid, answer, &format!("forest-{}", index + 1)) {
         page.tag("figure").open();
         page.append(chart);
         page.close();
@@ -230,7 +256,9 @@ fn basis(page: &mut Markup, answer: &Answer) {
     let mut words = Vec::new();
     words.extend(answer.estimate.as_ref().map(|estimate| words::estimate(answer, estimate)));
     // What belongs together is not torn apart at the end of a line.
-    words.extend(answer.p_value.map(|p| words::p_value(p).replace(' ', "\u{202f}")));
+    let p = |words: String| words.replace(' ', "\u{202f}");
+    words.extend(answer.p_value.map(|value| p(words::p_value(value))));
+    words.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
         words.push(answer.test.clone());
     }

@@ -5,15 +5,15 @@ use stormeter_study::Metric;
 use stormeter_units::format_count;
 
 use super::monitoring;
-use crate::change::OF_STUDY;
-use crate::compact::cpu_per_io;
+use crate::change;
 use crate::compact::sentence::{verdict_sign, verdict_word_for};
+use crate::compact::{PARTS, cpu_per_io};
 use crate::full::grid::Grid;
 use crate::full::steps::{HEAD, caption, of_cells, rows, sentence};
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
 use crate::quantity::{Quantity, decimals, duration, quantity};
-use crate::svg::{PARTS, color_class};
+use crate::svg::color_class;
 
 const PERCENTILES: [(f64, &str); 7] = [
     (0.5, "p50"),
@@ -90,7 +90,7 @@ fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
     };
     let absolute = quantity(metric, value.value).typeset();
     let relative = match grid.relative(index, metric) {
-        Some(relative) => format!(" · {}", OF_STUDY.show(relative.ratio)),
+        Some(relative) => format!(" · {}", change::show(relative.ratio)),
         None => String::new(),
     };
     let unit = if metric == Metric::Iops { " IOPS" } else { "" };
@@ -113,9 +113,9 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
         let comparison = relative.and_then(|relative| relative.comparison.as_ref());
         let range = relative.and_then(|relative| {
             let interval = grid.interval(relative)?;
-            Some(format!(" ({})", OF_STUDY.range(relative.ratio, &interval)))
+            Some(format!(" ({})", change::range(relative.ratio, &interval)))
         });
-        let relative = relative.map(|relative| OF_STUDY.show(relative.ratio)).unwrap_or_default();
+        let relative = relative.map(|relative| change::show(relative.ratio)).unwrap_or_default();
         let word = comparison.map(|comparison| {
             let word = verdict_word_for(metric, comparison.verdict);
             format!("{} {word}", verdict_sign(comparison.verdict))

@@ -4,20 +4,15 @@ use stormeter_statistics::{Relative, Verdict};
 use stormeter_study::Metric;
 
 use super::{figure, legend};
-use crate::change::{self, OF_STUDY};
+use crate::change;
 use crate::compact::sentence::{verdict_sign, verdict_word, verdict_word_for};
-use crate::full::draw::dots::{Dot, Dots, Row, dots};
 use crate::full::grid::{Grid, Load};
 use crate::full::words;
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
 use crate::quantity::{level_percent, quantity};
-use crate::svg::{color_class, ends_of};
-
-/// From this ratio on, or down from its reciprocal, the axis is logarithmic.
-const LINEAR_UP_TO: f64 = 4.0;
-/// So many times beyond the farthest mark an interval may reach before it is cut off.
-const REACH: f64 = 1.6;
+use crate::svg::color_class;
+use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
 
 /// The metrics, for the table of contents.
 pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
@@ -75,23 +70,22 @@ fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
     let intervals = relatives()
         .filter_map(|relative| grid.interval(relative))
         .map(|interval| (interval.low, interval.high));
-    let (low, high) = ends_of(relatives().map(|relative| relative.ratio), intervals, REACH);
-    let is_log = high > LINEAR_UP_TO || low < 1.0 / LINEAR_UP_TO;
-    let reserve = if is_log { 0.0 } else { (high - low).max(0.02) * 0.04 };
+    let ratios = relatives().map(|relative| relative.ratio);
+    let axis = Axis::of_ratios(ratios, intervals, Better::of(metric));
     let rows = grid.loads.iter().enumerate().map(|(index, load)| {
         let dots = candidates.iter().filter_map(|&datastore| {
             Some(dot(grid, *load.cells.get(datastore)?, datastore, metric, load))
         });
         let (heading, label) = label(grid, index);
-        Row { heading, label, dots: dots.collect() }
+        Row { heading, label, dots: dots.collect(), ..Row::default() }
     });
     Dots {
         id: format!("changes-{}", metric.name()),
         title: format!("{} against {}", metric.title(), grid.datastore(grid.baseline())),
         rows: rows.collect(),
-        axis: ((low - reserve).max(1e-9), high + reserve, is_log),
+        axis,
         reference: Some(1.0),
-        tick: Box::new(move |ratio| change::tick(ratio, is_log)),
+        tick: Box::new(move |ratio| change::tick(ratio, axis.is_log)),
     }
 }
 
@@ -111,7 +105,7 @@ fn label(grid: &Grid<'_>, index: usize) -> (Option<String>, String) {
 }
 
 fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Load) -> Dot {
-    let place = grid.hue(datastore);
+    let mark = Mark::Series(grid.hue(datastore));
     let name =
         format!("{}, {}, {}", grid.datastore(datastore), grid.workload(load.workload), load.label);
     let Some(relative) = grid.relative(cell, metric) else {
@@ -119,27 +113,27 @@ fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Lo
         let words = if is_failed { "✕ failed" } else { "–" };
         let told = format!("{name}: {words}");
         let words = words.to_string();
-        return Dot { place, told, words, tone: "", value: None, ends: None, is_settled: false };
+        return Dot { mark, told, words, tone: "", value: None, ends: None, is_settled: false };
     };
     let verdict = verdict_of(relative);
     let interval = grid.interval(relative);
     let range = interval.map(|interval| {
         let level = level_percent(interval.level);
-        format!(" ({level} % CI {})", OF_STUDY.range(relative.ratio, &interval))
+        format!(" ({level} % CI {})", change::range(relative.ratio, &interval))
     });
     let absolute = grid.value(cell, metric).map(|value| quantity(metric, value.value).typeset());
     let told = format!(
         "{name}: {} {}{}",
         metric.title(),
-        OF_STUDY.show(relative.ratio),
+        change::show(relative.ratio),
         range.unwrap_or_default()
     );
     Dot {
-        place,
+        mark,
         told: told + &absolute.map(|absolute| format!(", {absolute}")).unwrap_or_default(),
         words: format!(
             "{} {}",
-            OF_STUDY.show(relative.ratio),
+            change::show(relative.ratio),
             verdict.map(verdict_sign).unwrap_or_default()
         ),
         tone: verdict.map(verdict_word).unwrap_or_default(),
@@ -205,7 +199,7 @@ fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
         }
         (Some(value), relative) => {
             if let Some(relative) = relative {
-                page.leaf("strong", &OF_STUDY.show(relative.ratio));
+                page.leaf("strong", &change::show(relative.ratio));
                 if let Some(verdict) = verdict {
                     let word = verdict_word_for(metric, verdict);
                     let class = format!("sign {}", verdict_word(verdict));
@@ -215,7 +209,7 @@ fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
                         .text(verdict_sign(verdict));
                 }
                 if let Some(interval) = grid.interval(relative) {
-                    let range = OF_STUDY.range(relative.ratio, &interval);
+                    let range = change::range(relative.ratio, &interval);
                     page.tag("span").at("class", "range").text(&range);
                 }
             }

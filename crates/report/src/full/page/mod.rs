@@ -8,6 +8,7 @@
 mod answers;
 mod cells;
 mod findings;
+mod forest;
 mod matrix;
 mod method;
 mod monitoring;
@@ -21,7 +22,7 @@ use super::words;
 use crate::date;
 use crate::markup::Markup;
 use crate::model::Report;
-use crate::page::{POLICY, typographic};
+use crate::page::{self, POLICY, typographic};
 
 /// The page.
 pub(crate) fn html(report: &Report) -> String {
@@ -140,20 +141,17 @@ fn heading(page: &mut Markup, grid: &Grid<'_>) {
     findings::at_top(page, grid);
 }
 
-/// Which colour and mark is which datastore; all that a legend says stands in this order in the charts.
+/// Which colour and mark is which datastore; every legend and chart has them in this order.
 fn legend(page: &mut Markup, grid: &Grid<'_>) {
-    page.tag("ul").at("class", "legend").open();
-    for (place, datastore) in grid.columns().into_iter().enumerate() {
-        page.tag("li").open();
-        page.append(super::draw::key(place));
-        page.text(&grid.datastore(datastore));
-        if datastore == grid.baseline() {
-            page.text(" ");
-            page.tag("small").text("baseline");
-        }
-        page.close();
-    }
-    page.close();
+    let names: Vec<(usize, String)> = grid
+        .columns()
+        .into_iter()
+        .map(|datastore| (datastore, grid.datastore(datastore)))
+        .collect();
+    let named = names.iter().enumerate();
+    let named = named
+        .map(|(place, (datastore, name))| (place, name.as_str(), *datastore == grid.baseline()));
+    page::legend(page, named);
 }
 
 fn figure(page: &mut Markup, chart: Markup, caption: &str) {

@@ -6,12 +6,11 @@ use stormeter_trial::MonitorRow;
 
 use super::{figure, legend};
 use crate::assemble::AVERAGE_NS;
-use crate::full::draw::marks::marks;
-use crate::full::draw::time::{Form, Frame, Line, Panel, Unit, panel, time_axis};
 use crate::full::grid::Grid;
 use crate::markup::Markup;
 use crate::model::{MonitorAverage, TrialTrace};
 use crate::quantity::quantity;
+use crate::svg::over_time::{Form, Frame, Line, Panel, Unit, marks, panel, time_axis};
 use crate::svg::{WIDTH, chart, color_class, dashes, small_chart};
 
 const LEFT: f64 = 66.0;
@@ -27,7 +26,7 @@ const MOST_CORE_LINES: usize = 400;
 const MOST_TOLD: usize = 400;
 
 fn line(class: &str, dashes: &'static str, points: Vec<(f64, f64)>) -> Line {
-    Line { class: format!("line {class}"), dashes, form: Form::Points(points) }
+    Line { class: format!("line {class}"), dashes, told: None, form: Form::Points(points) }
 }
 
 /// The section on the whole study; `None` when no trial was measured.
@@ -53,13 +52,14 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     let mut markup = chart("whole-study", height, title, &description);
     let (mut top, mut last) = (TOP, None);
     for one in &panels {
-        let frame = Frame { left: LEFT, right: WIDTH - RIGHT, top, bottom: top + PLOT };
-        panel(&mut markup, one, frame, (0.0, end));
+        let (right, bottom) = (WIDTH - RIGHT, top + PLOT);
+        let frame = Frame { left: LEFT, right, top, bottom, span: (0.0, end) };
+        panel(&mut markup, one, frame);
         top += PLOT + GAP;
         last = Some(frame);
     }
     if let Some(frame) = last {
-        time_axis(&mut markup, frame, (0.0, end), 8);
+        time_axis(&mut markup, frame, 8);
     }
     let mut page = Markup::default();
     legend(&mut page, grid);
@@ -104,6 +104,7 @@ fn iops(grid: &Grid<'_>) -> Panel {
         Line {
             class: format!("line level {}", color_class(place)),
             dashes: "none",
+            told: None,
             form: Form::Levels(levels, told.collect()),
         }
     });
@@ -190,11 +191,11 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
         let left = LEFT + (index % 2) as f64 * width;
         let top = TOP + (index / 2) as f64 * (PLOT * 0.85 + GAP);
         let right = left + width - LEFT - 14.0;
-        let frame = Frame { left, right, top, bottom: top + PLOT * 0.85 };
-        panel(&mut markup, one, frame, (0.0, end));
-        marks(&mut markup, &middle.disturbed.steps, frame, (0.0, end));
+        let frame = Frame { left, right, top, bottom: top + PLOT * 0.85, span: (0.0, end) };
+        panel(&mut markup, one, frame);
+        marks(&mut markup, &middle.disturbed.steps, frame);
         if index + 2 >= panels.len() {
-            time_axis(&mut markup, frame, (0.0, end), 5);
+            time_axis(&mut markup, frame, 5);
         }
     }
     Some(markup)

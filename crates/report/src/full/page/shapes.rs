@@ -5,12 +5,12 @@ use stormeter_study::Metric;
 use stormeter_study::question::Factor;
 
 use super::{figure, legend};
-use crate::full::draw::dots::{Dot, Dots, Row, dots};
-use crate::full::draw::lines::{Panel, Point, lines};
-use crate::full::draw::metric_tick;
 use crate::full::grid::{Grid, Load};
 use crate::markup::Markup;
 use crate::quantity::quantity;
+use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
+use crate::svg::lines::{Panel, Point, lines};
+use crate::svg::metric_tick;
 
 /// More panels than this are not looked at side by side.
 const MOST_PANELS: usize = 16;
@@ -111,7 +111,7 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
             let words = quantity(metric, value.value).typeset();
             let (name, workload) = (grid.datastore(datastore), grid.workload(load.workload));
             Some(Dot {
-                place: grid.hue(datastore),
+                mark: Mark::Series(grid.hue(datastore)),
                 told: format!("{name}, {workload}, {}: {words}", load.label),
                 words,
                 tone: "",
@@ -124,13 +124,13 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
             true => format!("{}, {}", grid.workload(load.workload), load.label),
             false => grid.workload(load.workload),
         };
-        Row { heading: None, label, dots: dots.collect() }
+        Row { label, dots: dots.collect(), ..Row::default() }
     });
     dots(&Dots {
         id: "by-workload".into(),
         title: title.into(),
         rows: rows.collect(),
-        axis: (if is_log { least } else { 0.0 }, most * 1.04, is_log),
+        axis: Axis::between(if is_log { least } else { 0.0 }, most, is_log, Better::of(metric)),
         reference: None,
         tick: Box::new(move |value| metric_tick(metric, value)),
     })

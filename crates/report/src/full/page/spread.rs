@@ -3,13 +3,12 @@
 use stormeter_statistics::CellSummary;
 use stormeter_study::Unit;
 
-use crate::full::draw::normal::normal;
 use crate::full::grid::Grid;
 use crate::full::words;
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
 use crate::quantity::{decimals, quantity};
-use crate::svg::color_class;
+use crate::svg::{color_class, normal};
 
 /// More small charts than this are folded away.
 const MOST_UNFOLDED: usize = 12;

@@ -6,17 +6,11 @@ use stormeter_units::format_duration_ns;
 
 use crate::full::grid::Grid;
 use crate::full::why::{HEADS, gains, is_timed, rows, sentence};
-use crate::label::elide;
 use crate::markup::Markup;
 use crate::model::CellReasons;
-use crate::page::{tables, typographic};
-use crate::svg::{CHARACTER, WIDTH, chart, line, text};
+use crate::page::{swatches, tables, typographic};
+use crate::svg::stacked::{Part, Row, Stacked, stacked};
 
-const LEFT: f64 = 236.0;
-const RIGHT: f64 = 84.0;
-const TOP: f64 = 6.0;
-const ROW: f64 = 22.0;
-const LONGEST_LABEL: usize = 32;
 /// More bars than this are not looked at in one chart.
 const MOST_BARS: usize = 40;
 
@@ -26,9 +20,11 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
         return None;
     }
     let mut page = Markup::default();
-    legend(&mut page, reasons);
+    swatches(&mut page, kinds(reasons).into_iter().map(|kind| (class(kind), words(kind))));
     for (number, some) in reasons.chunks(MOST_BARS).enumerate() {
-        super::figure(&mut page, bars(grid, some, &format!("why-{number}")), "");
+        if let Some(chart) = bars(grid, some, &format!("why-{number}")) {
+            super::figure(&mut page, chart, "");
+        }
     }
     page.tag("p").at("class", "caption").text(
         "Where the response time of an operation goes, on average; at the right its length. A component \
@@ -87,68 +83,49 @@ fn class(kind: ComponentKind) -> String {
     format!("k{place}")
 }
 
-fn legend(page: &mut Markup, reasons: &[CellReasons]) {
-    page.tag("ul").at("class", "legend").open();
-    for kind in kinds(reasons) {
-        page.tag("li").open();
-        page.tag("span").at("class", format!("swatch {}", class(kind))).text("");
-        page.text(words(kind));
-        page.close();
-    }
-    page.close();
-}
-
-fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Markup {
-    let bottom = TOP + reasons.len() as f64 * ROW;
-    let width = WIDTH - LEFT - RIGHT;
+fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Option<Markup> {
     let described: Vec<String> = reasons
         .iter()
         .map(|one| {
-            let held = &one.why.components[one.why.room_in.unwrap_or(one.why.bottleneck)];
+            let held = &one.why.components[held(one)];
             let (name, share) = (&held.name, held.response_share * 100.0);
             format!("{}: {share:.0} % at {name}", grid.name(one.cell))
         })
         .collect();
-    let title = "Where the response time goes";
-    let mut markup = chart(id, bottom + 24.0, title, &described.join("; "));
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let at = LEFT + share * width;
-        line(&mut markup, "grid", (at, TOP), (at, bottom)).empty();
-        text(&mut markup, "tick middle", (at, bottom + 16.0), &format!("{:.0} %", share * 100.0));
-    }
-    for (number, one) in reasons.iter().enumerate() {
-        let y = TOP + number as f64 * ROW;
-        let label = elide(&grid.name(one.cell), LONGEST_LABEL);
-        text(&mut markup, "tick end", (LEFT - 8.0, y + 15.0), &label);
-        let mut left = LEFT;
-        for (index, component) in one.why.components.iter().enumerate() {
-            let long = component.response_share.clamp(0.0, 1.0) * width;
-            // Waiting for room is time at the cache, whatever the disks behind it do.
-            let held = one.why.room_in.unwrap_or(one.why.bottleneck);
-            let is_full = one.why.is_saturated && index == held;
-            let frame = if is_full { " full" } else { "" };
-            if long > 0.05 {
-                markup
-                    .tag("rect")
-                    .at("class", format!("fill {}{frame}", class(component.kind)))
-                    .at("x", left)
-                    .at("y", y + 3.0)
-                    .at("width", long)
-                    .at("height", ROW - 6.0)
-                    .open();
-                let share = component.response_share * 100.0;
-                markup.leaf("title", &format!("{}: {share:.1} %", component.name));
-                markup.close();
-                let name = words(component.kind);
-                if long > name.chars().count() as f64 * CHARACTER + 8.0 {
-                    let at = (left + long / 2.0, y + 15.0);
-                    text(&mut markup, "tick middle on-part", at, name);
-                }
-            }
-            left += long;
+    stacked(&Stacked {
+        id: id.into(),
+        title: "Where the response time goes".into(),
+        description: described.join("; "),
+        rows: reasons.iter().map(|one| bar(grid, one)).collect(),
+        high: 1.0,
+        tick: |share| format!("{:.0} %", share * 100.0),
+        row: 22.0,
+    })
+}
+
+fn bar(grid: &Grid<'_>, one: &CellReasons) -> Row {
+    let held = held(one);
+    let parts = one.why.components.iter().enumerate().map(|(index, component)| {
+        let is_full = one.why.is_saturated && index == held;
+        let frame = if is_full { " full" } else { "" };
+        let share = component.response_share;
+        Part {
+            class: format!("{}{frame}", class(component.kind)),
+            on: "on-part".into(),
+            length: share.clamp(0.0, 1.0),
+            told: format!("{}: {:.1} %", component.name, share * 100.0),
+            words: words(component.kind).into(),
         }
-        let response = format_duration_ns(one.why.response_ns);
-        text(&mut markup, "tick start", (LEFT + width + 8.0, y + 15.0), &response);
+    });
+    Row {
+        label: grid.name(one.cell),
+        parts: parts.collect(),
+        whole: format_duration_ns(one.why.response_ns),
     }
-    markup
+}
+
+/// The component that holds the cell up. Waiting for room is time at the cache, whatever the disks behind it
+/// do.
+fn held(one: &CellReasons) -> usize {
+    one.why.room_in.unwrap_or(one.why.bottleneck)
 }

@@ -3,13 +3,13 @@
 
 use stormeter_study::Metric;
 
-use super::{mark, metric_tick};
+use super::whisker::{Across, whisker};
+use super::{
+    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, mark, metric_tick,
+    path, spread, text, y_axis,
+};
 use crate::label::elide;
 use crate::markup::Markup;
-use crate::svg::{
-    Across, BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, dashes, line, path,
-    spread, text, whisker, y_axis,
-};
 
 const LEFT: f64 = 62.0;
 /// Characters of a datastore's name at the end of its line.
@@ -100,7 +100,7 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
         let lower = if is_tight && level % 2 == 1 { 13.0 } else { 0.0 };
         text(markup, "tick middle", (x(level), TOP + PLOT + 17.0 + lower), &elide(name, most));
     }
-    let beside = |place: usize| {
+    let aside = |place: usize| {
         let middle = (panel.series.len().max(1) - 1) as f64 / 2.0;
         (place as f64 - middle) * DODGE.min(step / (panel.series.len() as f64 + 1.0))
     };
@@ -111,7 +111,7 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
             .enumerate()
             .filter_map(|(level, point)| Some((x(level), (*point)?.value)))
             .filter(|(_, value)| value.is_finite())
-            .map(|(x, value)| (x + beside(*place), y.at(value)))
+            .map(|(x, value)| (x + aside(*place), y.at(value)))
             .collect();
         let Some(&last) = drawn.last() else { continue };
         markup
@@ -122,7 +122,7 @@ fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f
             .empty();
         for (level, point) in values.iter().enumerate() {
             let Some(point) = point.filter(|point| point.value.is_finite()) else { continue };
-            let at = x(level) + beside(*place);
+            let at = x(level) + aside(*place);
             markup.tag("g").open();
             let value = metric_tick(metric, point.value);
             markup.leaf("title", &format!("{name}, {}: {value}", panel.levels[level]));

@@ -4,9 +4,8 @@
 use stormeter_statistics::{Bins, Histogram, Summary};
 use stormeter_study::Metric;
 
-use super::metric_tick;
-use crate::markup::{Markup, coordinate};
-use crate::svg::{Scale, line, path, small_chart, text};
+use super::{Scale, columns, line, metric_tick, path, small_chart, text};
+use crate::markup::Markup;
 
 const WIDTH: f64 = 236.0;
 const HEIGHT: f64 = 132.0;
@@ -48,13 +47,14 @@ pub(crate) fn normal(
     );
     let mut markup = small_chart((WIDTH, HEIGHT), name, &description);
     text(&mut markup, "note start", (6.0, 12.0), &crate::label::elide(name, 40));
-    let mut outline = format!("M{} {}", coordinate(x.at(histogram.low)), coordinate(BOTTOM));
-    for (column, count) in edges.windows(2).zip(counts) {
-        let (from, to) = (x.at(column[0]), x.at(column[1]));
-        let (from, to, at) = (coordinate(from), coordinate(to), coordinate(y.at(*count as f64)));
-        outline += &format!("L{from} {at}L{to} {at}L{to} {}", coordinate(BOTTOM));
-    }
-    markup.tag("path").at("class", format!("fill column {color}")).at("d", outline).empty();
+    let columns = columns(
+        edges
+            .windows(2)
+            .zip(counts)
+            .map(|(edges, count)| ((x.at(edges[0]), x.at(edges[1])), y.at(*count as f64))),
+        BOTTOM,
+    );
+    markup.tag("path").at("class", format!("fill column {color}")).at("d", columns).empty();
     let steps = 32;
     let points: Vec<(f64, f64)> = (0..=steps)
         .map(|step| low + (high - low) * f64::from(step) / f64::from(steps))

@@ -1,9 +1,16 @@
-//! Anything over time: panels of lines that share their horizontal axis.
+//! Anything over time: panels of lines that share their horizontal axis, and marks across them for what
+//! was done meanwhile.
 
 use stormeter_units::{format_bytes, format_count};
 
+use super::{Scale, duration_tick, line, path, spread, text, titled, y_axis};
+use crate::full::StepMark;
 use crate::markup::{Markup, coordinate};
-use crate::svg::{Scale, duration_tick, line, path, text, y_axis};
+
+/// Durations that vary by more than this factor are drawn on a logarithmic axis.
+const LINEAR_UP_TO: f64 = 25.0;
+/// The numbers of marks stand at least this far apart, however close their lines are.
+const APART: f64 = 13.0;
 
 /// How a panel's values are written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,13 +46,15 @@ pub(crate) struct Line {
     pub(crate) class: String,
     /// How it is dashed; `none` for a full line.
     pub(crate) dashes: &'static str,
+    /// What is shown when the pointer rests on it; `None` for its range.
+    pub(crate) told: Option<String>,
     pub(crate) form: Form,
 }
 
 pub(crate) enum Form {
     /// Points (time in nanoseconds, value); a line is broken where a value is not finite.
     Points(Vec<(f64, f64)>),
-    /// Begin, end, value: a level stroke each; with as many sentences each says what it is.
+    /// Start, end, value: a level stroke each; with one text for each, every stroke says what it is.
     Levels(Vec<(f64, f64, f64)>, Vec<String>),
 }
 
@@ -87,19 +96,27 @@ impl Panel {
     }
 }
 
-/// Where a panel lies.
+/// Where a panel lies, and the time from left to right in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) left: f64,
     pub(crate) right: f64,
     pub(crate) top: f64,
     pub(crate) bottom: f64,
+    pub(crate) span: (f64, f64),
 }
 
-/// Draws a panel. `span` is the time from left to right, in nanoseconds.
-pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64, f64)) {
-    let Frame { left, right, top, bottom } = frame;
-    let x = Scale::linear(span.0, span.1, left, right);
+impl Frame {
+    /// The axis of time.
+    pub(crate) fn x(&self) -> Scale {
+        Scale::linear(self.span.0, self.span.1, self.left, self.right)
+    }
+}
+
+/// Draws a panel.
+pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
+    let Frame { left, right, top, bottom, .. } = frame;
+    let x = frame.x();
     let most = panel.lines.iter().map(Line::highest).fold(0.0, f64::max);
     let high = match panel.unit {
         Unit::Share => 1.0,
@@ -107,11 +124,18 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64
         Unit::Rate | Unit::Bytes => most.max(1024.0) * 1.05,
         _ => most * 1.05,
     };
-    let y = Scale::linear(0.0, high, bottom, top);
+    let positive = || panel.lines.iter().flat_map(Line::values).filter(|value| *value > 0.0);
+    let least = positive().fold(f64::INFINITY, f64::min);
+    let y = match panel.unit {
+        Unit::Duration if most / least > LINEAR_UP_TO => {
+            Scale::log_rounded(least, most, bottom, top)
+        }
+        _ => Scale::linear(0.0, high, bottom, top),
+    };
     text(markup, "note start", (left, top - 6.0), panel.title);
     let ticks: Vec<(f64, String)> = match panel.unit {
         Unit::Rate | Unit::Bytes => binary_ticks(high),
-        _ => y.ticks(3),
+        _ => y.ticks(((bottom - top) / 28.0) as usize),
     }
     .into_iter()
     .map(|value| (value, panel.unit.tick(value)))
@@ -134,23 +158,38 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame, span: (f64
         let tag = markup.tag("path").at("class", line.class.as_str());
         let tag = if line.dashes == "none" { tag } else { tag.at("stroke-dasharray", line.dashes) };
         tag.at("d", drawn).open();
-        markup.leaf("title", &range(panel, line));
+        markup.leaf("title", &line.told.clone().unwrap_or_else(|| range(panel, line)));
         markup.close();
     }
 }
 
-/// What a line is and between what it lies.
+/// What a line is, with its lowest and highest value.
 fn range(panel: &Panel, line: &Line) -> String {
     let (least, most) = (panel.unit.tick(line.lowest()), panel.unit.tick(line.highest()));
     format!("{}: {least} to {most}", panel.title)
 }
 
 /// The times under the lowest panels.
-pub(crate) fn time_axis(markup: &mut Markup, frame: Frame, span: (f64, f64), ticks: usize) {
-    let x = Scale::linear(span.0, span.1, frame.left, frame.right);
+pub(crate) fn time_axis(markup: &mut Markup, frame: Frame, ticks: usize) {
     line(markup, "axis", (frame.left, frame.bottom), (frame.right, frame.bottom)).empty();
-    for tick in time_ticks(span.1, ticks) {
-        text(markup, "tick middle", (x.at(tick), frame.bottom + 15.0), &duration_tick(tick));
+    for tick in time_ticks(frame.span.1, ticks) {
+        let at = (frame.x().at(tick), frame.bottom + 15.0);
+        text(markup, "tick middle", at, &duration_tick(tick));
+    }
+}
+
+/// Draws what was done meanwhile: a line across the panel with a number, which a table next to the chart
+/// explains.
+pub(crate) fn marks(markup: &mut Markup, steps: &[StepMark], frame: Frame) {
+    let Frame { left, right, top, bottom, .. } = frame;
+    let at: Vec<f64> =
+        steps.iter().map(|step| frame.x().at(step.at_ns as f64).clamp(left, right)).collect();
+    let numbers = spread(&at, APART, left, right);
+    for ((step, at), (number, place)) in steps.iter().zip(at).zip((1..).zip(numbers)) {
+        titled(markup, "step", &format!("{number}: {}", step.what));
+        line(markup, "mark", (at, top - 1.0), (at, bottom)).empty();
+        text(markup, "note middle halo", (place, top + 8.0), &number.to_string());
+        markup.close();
     }
 }
 
@@ -224,5 +263,23 @@ mod tests {
         assert_eq!(broken_path(&points, &x, &y), "M0 10L10 0M29.4 0L30.6 0");
         let levels = [(0.0, 1.0, 0.5), (0.0, 1.0, 0.5), (1.0, 2.0, f64::NAN)];
         assert_eq!(strokes(&levels, &x, &y), "M0 5H10");
+    }
+
+    #[test]
+    fn every_step_has_a_line_where_it_started_and_numbers_do_not_overlap() {
+        let step = |at_ns| StepMark {
+            what: "pause <nas>".into(),
+            at_ns,
+            planned_ns: at_ns,
+            took_ns: 0,
+            recovery: None,
+        };
+        let mut markup = Markup::default();
+        let frame = Frame { left: 0.0, right: 100.0, top: 20.0, bottom: 60.0, span: (0.0, 1000.0) };
+        marks(&mut markup, &[step(500), step(510)], frame);
+        let drawn = markup.finish();
+        assert!(drawn.contains("x1=\"50\"") && drawn.contains("x1=\"51\""), "{drawn}");
+        assert!(drawn.contains("x=\"50\"") && drawn.contains("x=\"63\""), "{drawn}");
+        assert!(drawn.contains("1: pause &lt;nas&gt;"), "{drawn}");
     }
 }

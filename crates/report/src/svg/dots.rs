@@ -1,0 +1,306 @@
+//! Values of one metric in one picture: rows of marks with whiskers, all on one axis.
+//!
+//! What is compared stands on a common scale (Cleveland & McGill, *JASA* 79 (1984) 531-554): bars in a chart of
+//! each workload, each with its own axis, cannot be compared with each other, and thirteen of them fill three
+//! screens. Where one side of the axis is better, that side is the right one.
+
+use super::whisker::{Across, ends_of, whisker};
+use super::{
+    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, hit, line, mark, polygon, text,
+    titled,
+};
+use crate::label::elide;
+use crate::markup::Markup;
+
+/// Room above the rows: for the ticks, which also stand below the rows, and for what the sides mean.
+const TOP: f64 = 24.0;
+const SIDES: f64 = 16.0;
+const UNDER: f64 = 24.0;
+/// Height of a line of marks, and the margin of a row.
+const LINE: f64 = 15.0;
+const MARGIN: f64 = 9.0;
+/// Height of a row whose label has a second line.
+const NOTED: f64 = 26.0;
+const HEADING: f64 = 24.0;
+/// The columns of labels and of values are as wide as their text, between these bounds.
+const LABELS: (f64, f64) = (76.0, 300.0);
+const VALUES: (f64, f64) = (70.0, 216.0);
+
+/// A picture.
+pub(crate) struct Dots {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) axis: Axis,
+    /// A line across all rows: where there is no difference.
+    pub(crate) reference: Option<f64>,
+    /// How the axis writes a value.
+    pub(crate) tick: Box<dyn Fn(f64) -> String>,
+}
+
+/// The axis without its place on the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) is_log: bool,
+    pub(crate) better: Better,
+}
+
+/// Which values are better; they are drawn on the right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    High,
+    Low,
+    /// The values are not judged.
+    Neither,
+}
+
+impl Better {
+    /// For a metric.
+    pub(crate) fn of(metric: stormeter_study::Metric) -> Self {
+        if metric.higher_is_better() { Better::High } else { Better::Low }
+    }
+}
+
+/// What the marks of a row have in common, such as a load.
+#[derive(Default)]
+pub(crate) struct Row {
+    /// Stands above the row where another group begins.
+    pub(crate) heading: Option<String>,
+    pub(crate) label: String,
+    /// A second, smaller line of the label.
+    pub(crate) note: Option<&'static str>,
+    pub(crate) is_strong: bool,
+    pub(crate) dots: Vec<Dot>,
+}
+
+/// A value of a row.
+pub(crate) struct Dot {
+    pub(crate) mark: Mark,
+    /// What is shown when the pointer rests on it.
+    pub(crate) told: String,
+    /// What stands at the right, and the class that colours it.
+    pub(crate) words: String,
+    pub(crate) tone: &'static str,
+    /// `None`: it failed or was not measured, and only the words are shown.
+    pub(crate) value: Option<f64>,
+    pub(crate) ends: Option<(f64, f64)>,
+    pub(crate) is_settled: bool,
+}
+
+/// What a mark looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The colour and form of a place in the legend.
+    Series(usize),
+    /// A diamond in the colour of a reply.
+    Reply(&'static str),
+}
+
+/// The picture; `None` when there is nothing in it.
+pub(crate) fn dots(dots: &Dots) -> Option<Markup> {
+    let all = || dots.rows.iter().flat_map(|row| &row.dots);
+    if !all().any(|dot| dot.value.is_some()) {
+        return None;
+    }
+    let is_judged = dots.axis.better != Better::Neither;
+    let top = TOP + if is_judged { SIDES } else { 0.0 };
+    let heading = |row: &Row| if row.heading.is_some() { HEADING } else { 0.0 };
+    let height = top + dots.rows.iter().map(|row| heading(row) + row.height()).sum::<f64>() + UNDER;
+    let left = width(dots.rows.iter().map(|row| (row.label.as_str(), row.is_strong)), LABELS);
+    let words = dots.rows.iter().flat_map(|row| row.dots.iter().map(|dot| (dot, row.is_strong)));
+    let right = WIDTH - width(words.map(|(dot, strong)| (dot.words.as_str(), strong)), VALUES);
+    let x = dots.axis.scale(left, right);
+    let mut markup = chart(&dots.id, height, &dots.title, &description(dots));
+    let bottom = height - UNDER;
+    if is_judged {
+        text(&mut markup, "note start", (left, 10.0), "← worse");
+        text(&mut markup, "note end", (right, 10.0), "better →");
+    }
+    for tick in x.ticks(((right - left) / 52.0) as usize) {
+        let at = x.at(tick);
+        line(&mut markup, "grid", (at, top - 4.0), (at, bottom)).empty();
+        for y in [top - 9.0, bottom + 15.0] {
+            text(&mut markup, "tick middle", (at, y), &(dots.tick)(tick));
+        }
+    }
+    if let Some(at) = dots.reference.map(|value| x.at(value)) {
+        line(&mut markup, "baseline", (at, top - 4.0), (at, bottom)).empty();
+    }
+    let mut y = top;
+    for row in &dots.rows {
+        if let Some(heading) = &row.heading {
+            text(&mut markup, "name start strong", (0.0, y + 16.0), &elide(heading, 60));
+            y += HEADING;
+        }
+        line(&mut markup, "row", (0.0, y), (WIDTH, y)).empty();
+        self::row(&mut markup, row, &x, y);
+        y += row.height();
+    }
+    Some(markup)
+}
+
+impl Axis {
+    /// For ratios to a baseline: logarithmic where some are written as multiples. It contains 1, every ratio,
+    /// and every interval as far as it is not clipped.
+    pub(crate) fn of_ratios(
+        ratios: impl Iterator<Item = f64>,
+        intervals: impl Iterator<Item = (f64, f64)>,
+        better: Better,
+    ) -> Self {
+        let (low, high, has_multiples) = ends_of(ratios, intervals);
+        Self::between(low, high, has_multiples, better)
+    }
+
+    /// From a value to a higher one, with a little room beyond both.
+    pub(crate) fn between(low: f64, high: f64, is_log: bool, better: Better) -> Self {
+        let (low, high) = if is_log {
+            let room = (high / low).powf(0.04);
+            (low / room, high * room)
+        } else {
+            let room = (high - low).max(0.02 * high.abs()) * 0.04;
+            (low - room, high + room)
+        };
+        Self { low, high, is_log, better }
+    }
+
+    fn scale(&self, left: f64, right: f64) -> Scale {
+        let (from, to) = if self.better == Better::Low { (right, left) } else { (left, right) };
+        match self.is_log {
+            true => Scale::log(self.low, self.high, from, to),
+            false => Scale::linear(self.low, self.high, from, to),
+        }
+    }
+}
+
+impl Row {
+    fn lines(&self) -> f64 {
+        self.dots.len().max(1) as f64 * LINE
+    }
+
+    fn height(&self) -> f64 {
+        let label = if self.note.is_some() { NOTED } else { 0.0 };
+        self.lines().max(label) + MARGIN
+    }
+}
+
+/// Room for the longest of these texts, of which some are bold.
+fn width<'a>(texts: impl Iterator<Item = (&'a str, bool)>, (least, most): (f64, f64)) -> f64 {
+    let widths = texts.map(|(text, is_bold)| text.chars().count() as f64 * character(is_bold));
+    (widths.fold(0.0, f64::max) + 22.0).clamp(least, most)
+}
+
+fn character(is_bold: bool) -> f64 {
+    if is_bold { BOLD_CHARACTER } else { CHARACTER }
+}
+
+fn row(markup: &mut Markup, row: &Row, x: &Scale, top: f64) {
+    let (left, right) = x.span();
+    let middle = top + row.height() / 2.0;
+    let class = if row.is_strong { "name end strong" } else { "name end" };
+    let at = middle + if row.note.is_some() { -1.5 } else { 4.0 };
+    let longest = ((left - 16.0) / character(row.is_strong)) as usize;
+    text(markup, class, (left - 14.0, at), &elide(&row.label, longest));
+    if let Some(note) = row.note {
+        text(markup, "note end", (left - 14.0, at + 13.0), note);
+    }
+    for (number, dot) in row.dots.iter().enumerate() {
+        let y = middle - row.lines() / 2.0 + (number as f64 + 0.5) * LINE;
+        let own = match dot.mark {
+            Mark::Series(place) => color_class(place),
+            Mark::Reply(_) => String::new(),
+        };
+        let unsettled = if dot.is_settled { "" } else { " unsettled" };
+        titled(markup, &format!("dot{unsettled} {own}"), &dot.told);
+        hit(markup, (left, y - LINE / 2.0), (WIDTH - left, LINE));
+        if let Some(ends) = dot.ends {
+            let class = if own.is_empty() { String::new() } else { format!("own {own}") };
+            whisker(markup, &class, x, ends, Across::Row(y));
+        }
+        if let Some(at) = dot.value.filter(|value| value.is_finite()).map(|value| x.at(value)) {
+            match dot.mark {
+                Mark::Series(place) => mark(markup, place, at, y),
+                Mark::Reply(class) => {
+                    let half = if row.is_strong { 6.0 } else { 4.0 };
+                    let corners = [(at, y - half), (at + half, y), (at, y + half), (at - half, y)];
+                    polygon(markup, &format!("reply-mark {class}"), corners.into_iter());
+                }
+            }
+        }
+        let class = if row.is_strong { "value start strong tone" } else { "value start tone" };
+        text(markup, &format!("{class} {}", dot.tone), (right + 14.0, y + 4.0), &dot.words);
+        markup.close();
+    }
+}
+
+fn description(dots: &Dots) -> String {
+    const MOST: usize = 60;
+    let told = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.told.as_str());
+    let mut told: Vec<&str> = told.collect();
+    if told.len() > MOST {
+        told.truncate(MOST);
+        told.push("the rest is in the table");
+    }
+    told.join(". ") + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(better: Better) -> String {
+        let dot = Dot {
+            mark: Mark::Series(0),
+            told: "nas: −20 %".into(),
+            words: "−20 %".into(),
+            tone: "",
+            value: Some(0.8),
+            ends: Some((0.7, 0.9)),
+            is_settled: true,
+        };
+        let picture = Dots {
+            id: "changes".into(),
+            title: "Changes".into(),
+            rows: vec![Row { label: "vm-4k".into(), dots: vec![dot], ..Row::default() }],
+            axis: Axis { low: 0.6, high: 1.4, is_log: false, better },
+            reference: Some(1.0),
+            tick: Box::new(|value| format!("{value:.1}")),
+        };
+        super::dots(&picture).unwrap().finish()
+    }
+
+    /// Where the only mark and the line of no difference stand.
+    fn places(drawn: &str) -> (f64, f64) {
+        let after = |start: &str, name: &str| -> f64 {
+            let rest = drawn.split(start).nth(1).unwrap().split(name).nth(1).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        (after("<circle", " cx=\""), after("class=\"baseline\"", " x1=\""))
+    }
+
+    #[test]
+    fn better_is_on_the_right() {
+        let (fewer, none) = places(&drawn(Better::High));
+        assert!(fewer < none, "fewer IOPS are worse");
+        let (lower, none) = places(&drawn(Better::Low));
+        assert!(lower > none, "a lower latency is better");
+        assert!(drawn(Better::Low).contains("better →"));
+        assert!(!drawn(Better::Neither).contains("better"));
+    }
+
+    #[test]
+    fn a_picture_without_a_value_is_none() {
+        let mut picture = Dots {
+            id: String::new(),
+            title: String::new(),
+            rows: vec![Row::default()],
+            axis: Axis { low: 0.0, high: 1.0, is_log: false, better: Better::Neither },
+            reference: None,
+            tick: Box::new(|_| String::new()),
+        };
+        assert!(dots(&picture).is_none());
+        picture.rows.clear();
+        assert!(dots(&picture).is_none());
+    }
+}
