@@ -27,6 +27,7 @@ fn broken_by(broken: &BrokenBy) -> String {
     }
 }
 
+/// What was found. One match without a wildcard, so that no kind of finding goes without words.
 fn fact(fact: &Fact) -> String {
     match fact {
         Fact::ImpossibleBytes { kind, operations, smallest_bytes, largest_bytes, moved_bytes } => {
@@ -110,52 +111,7 @@ fn fact(fact: &Fact) -> String {
                 broken_by(&again.first)
             )
         }
-        Fact::Starved { .. }
-        | Fact::OtherPrograms { .. }
-        | Fact::ShortOfMemory(_)
-        | Fact::BusyBefore(_)
-        | Fact::AccountsReadLate { .. }
-        | Fact::HostBelowParts { .. }
-        | Fact::Stolen(_) => machine(fact),
-        Fact::UnknownMemory { .. } | Fact::CachedDisks { .. } | Fact::StreamsReadAgain { .. } => {
-            caches(fact)
-        }
-        Fact::NotSettled(_)
-        | Fact::Drift { .. }
-        | Fact::SlowFluctuation(_)
-        | Fact::UnlikeFirstBlocks { .. }
-        | Fact::Trend { .. }
-        | Fact::BlocksAlike(_)
-        | Fact::NotRecovered { .. } => course(fact),
-        Fact::FewBlocks(blocks) => {
-            let were = if *blocks == 1 { "was" } else { "were" };
-            format!(
-                "only {} {were} finished; at least 5 are the rule",
-                plural(u64::from(*blocks), "block")
-            )
-        }
-        Fact::ReadsOfZeros => {
-            "the disks were prepared with zeros, which many datastores keep without storing them".into()
-        }
-        Fact::FixedOrder => "the cells took their turns in the same order in every block, so whatever drifts with \
-                             time looks like a difference"
-            .into(),
-        Fact::IntervalsAsObservations => {
-            "intervals count as observations although those of one run are correlated, as the study asks".into()
-        }
-        Fact::ResumedAfterVerdict(times) => {
-            let times = if *times == 1 { String::new() } else { format!(" {times} times") };
-            format!(
-                "the run was resumed{times} after its verdict could be read; stopping and resuming until a verdict \
-                 pleases makes more than 5 % of verdicts wrong"
-            )
-        }
-    }
-}
-
-/// Of the machine that drives the load: its CPUs and its memory.
-fn machine(fact: &Fact) -> String {
-    match fact {
+        // The machine that drives the load: its CPUs and its memory.
         Fact::Starved { share, pushed_off } => format!(
             "the load generator was ready to run but had no CPU for {:.1} % of the time and was preempted \
              {pushed_off} times: its latencies are partly this machine's",
@@ -195,25 +151,11 @@ fn machine(fact: &Fact) -> String {
             "the hypervisor gave {:.1} % of this machine's CPU time to others (steal)",
             share * 100.0
         ),
-        _ => String::new(),
-    }
-}
-
-/// Of memories between the load and the storage.
-fn caches(fact: &Fact) -> String {
-    let again = |share: &Option<f64>| {
-        share.map_or_else(String::new, |share| {
-            format!(
-                "; {:.0} % of the bytes moved had been read or written before in the same run",
-                share * 100.0
-            )
-        })
-    };
-    match fact {
+        // Memories between the load and the storage.
         Fact::UnknownMemory { name, disks_bytes, again_share } => format!(
             "how much memory {name} has is not known here, and it may hold the disks ({} in all){}",
             format_bytes(*disks_bytes),
-            again(again_share)
+            read_again(*again_share)
         ),
         Fact::CachedDisks { place, name, disks_bytes, memory_bytes, again_share } => {
             let whose = match place {
@@ -237,7 +179,7 @@ fn caches(fact: &Fact) -> String {
                 false => format!("{:.0} % of the working set fits into", share * 100.0),
             };
             let (disks, memory) = (format_bytes(*disks_bytes), format_bytes(*memory_bytes));
-            format!("{fits} {whose}: disks {disks}, memory {memory}{}", again(again_share))
+            format!("{fits} {whose}: disks {disks}, memory {memory}{}", read_again(*again_share))
         }
         Fact::StreamsReadAgain { trials, share, disks_bytes } => format!(
             "in {} {:.0} % of the bytes read had been read before: a cache on the path that holds the disks ({} in \
@@ -246,14 +188,7 @@ fn caches(fact: &Fact) -> String {
             share * 100.0,
             format_bytes(*disks_bytes),
         ),
-        _ => String::new(),
-    }
-}
-
-/// Of how the load went over time.
-fn course(fact: &Fact) -> String {
-    let in_trials = |seen: &SeenIn| format!("in {} of {} trials", seen.trials, seen.of);
-    match fact {
+        // How the load went over time.
         Fact::NotSettled(seen) => {
             format!("{} IOPS had not settled when the window opened (MSER-5)", in_trials(seen))
         }
@@ -302,8 +237,45 @@ fn course(fact: &Fact) -> String {
             RECOVERED_SHARE * 100.0,
             format_duration_ns(*least_ns as f64)
         ),
-        _ => String::new(),
+        Fact::FewBlocks(blocks) => {
+            let were = if *blocks == 1 { "was" } else { "were" };
+            format!(
+                "only {} {were} finished; at least 5 are the rule",
+                plural(u64::from(*blocks), "block")
+            )
+        }
+        Fact::ReadsOfZeros => {
+            "the disks were prepared with zeros, which many datastores keep without storing them".into()
+        }
+        Fact::FixedOrder => "the cells took their turns in the same order in every block, so whatever drifts with \
+                             time looks like a difference"
+            .into(),
+        Fact::IntervalsAsObservations => {
+            "intervals count as observations although those of one run are correlated, as the study asks".into()
+        }
+        Fact::ResumedAfterVerdict(times) => {
+            let times = if *times == 1 { String::new() } else { format!(" {times} times") };
+            format!(
+                "the run was resumed{times} after its verdict could be read; stopping and resuming until a verdict \
+                 pleases makes more than 5 % of verdicts wrong"
+            )
+        }
     }
+}
+
+/// What share was read again, where that is known, as the end of a sentence.
+fn read_again(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| {
+        format!(
+            "; {:.0} % of the bytes moved had been read or written before in the same run",
+            share * 100.0
+        )
+    })
+}
+
+/// `in 3 of 9 trials`.
+fn in_trials(seen: &SeenIn) -> String {
+    format!("in {} of {} trials", seen.trials, seen.of)
 }
 
 /// A value with its metric: `1 201 IOPS`, `mean latency 3.4ms`.
