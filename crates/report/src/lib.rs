@@ -40,7 +40,7 @@ pub use model::{
 pub use phrases::{Setting, SettingNames, study_key};
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
-pub use text::TerminalOptions;
+pub use text::{TerminalOptions, wrap};
 pub use wording::shell_command;
 
 /// The report as text, ending in a line break; of a comparison in its compact layout.

@@ -48,9 +48,9 @@ pub(crate) fn findings(findings: &[Finding], width: usize, paint: Paint, text: &
     }
 }
 
-/// Breaks text at spaces into lines of at most `width` characters; a number keeps its `%`, and
-/// a word longer than a line stands alone.
-pub(crate) fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
+/// Breaks text at spaces into lines of at most `width` characters, of which the first starts with `first` and
+/// the others with `hang`. A number keeps its `%`, and a word longer than a line stands alone.
+pub fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = first.to_string();
     let mut is_fresh = true;

@@ -75,8 +75,9 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
     }
     if !is_stdout(&html) {
         let terminal = ShowOptions { html: None, json: false };
-        show(&report, &terminal, layout(color))?;
-        print(&explanation(&report))?;
+        let layout = layout(color);
+        show(&report, &terminal, layout)?;
+        print(&explanation(&report, layout.width))?;
     }
     match &options.html {
         // Half a demonstration replaces no page of a whole one.
