@@ -9,18 +9,24 @@ use crate::study_plan::{
 impl From<&ComparisonPlan> for StudyPlan {
     /// Its cells are the datastores, in order.
     fn from(plan: &ComparisonPlan) -> Self {
-        let named = |(place, url): (usize, &String)| {
-            // The same one twice is an A/A test; the names of a study's datastores differ.
-            let before = plan.datastores[..place].iter().filter(|other| *other == url).count();
-            let name = match before {
-                0 => url.clone(),
-                before => format!("{url} ({})", before + 1),
-            };
-            NamedDatastore { name, url: url.clone(), site_changes: Vec::new(), ceiling: None }
+        // The same one twice is an A/A test; the names of a study's datastores differ.
+        let mut names: Vec<String> = Vec::new();
+        for (place, url) in plan.datastores.iter().enumerate() {
+            let is_second = plan.datastores[..place].contains(url);
+            let is_taken = |name: &String| names.contains(name) || plan.datastores.contains(name);
+            let numbered = || (2..).map(|number| format!("{url} ({number})"));
+            let other = if is_second { numbered().find(|name| !is_taken(name)) } else { None };
+            names.push(other.unwrap_or_else(|| url.clone()));
+        }
+        let named = |(url, name): (&String, String)| NamedDatastore {
+            name,
+            url: url.clone(),
+            site_changes: Vec::new(),
+            ceiling: None,
         };
         Self {
             study: String::new(),
-            datastores: plan.datastores.iter().enumerate().map(named).collect(),
+            datastores: plan.datastores.iter().zip(names).map(named).collect(),
             hosts: Vec::new(),
             baseline: plan.baseline,
             workloads: vec![StudyWorkload {
@@ -70,6 +76,12 @@ mod tests {
         let names: Vec<&str> = study.datastores.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["/a", "/b", "/a (2)", "/a (3)"]);
         assert!(study.is_comparison() && study.is_a_a_test());
+        // A directory may be called like that.
+        let comparison =
+            ComparisonPlan { datastores: ["/a", "/a (2)", "/a"].map(String::from).into(), ..plan() };
+        let study = StudyPlan::from(&comparison);
+        let names: Vec<&str> = study.datastores.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["/a", "/a (2)", "/a (3)"]);
     }
 
     /// Results files of comparisons are resumed as they were started.
