@@ -107,12 +107,13 @@ fn share(section: &Section<'_>, key: &str, diagnostics: &mut Diagnostics) -> Opt
 /// The confidence level, as a fraction.
 fn level(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<f64> {
     let percent = section.percent("level", diagnostics)?;
-    if !(50.0..100.0).contains(&percent) {
+    // At 50% itself an interval on both sides of an estimate is none.
+    if !(percent > 50.0 && percent < 100.0) {
         diagnostics.error_at(
             section.place_of("level"),
             format!(
-                "a confidence level of {percent}% is of no use; write one of at least 50% and \
-                 below 100%, such as 95%"
+                "a confidence level of {percent}% is of no use; write one above 50% and below \
+                 100%, such as 95%"
             ),
         );
         return None;
