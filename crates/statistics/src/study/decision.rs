@@ -12,8 +12,8 @@ use crate::stopping::{Decision, Looks, MIN_BLOCKS, StopRule};
 ///
 /// With `blocks: auto` every ratio of a cell to the baseline's cell of the same load, in the study's
 /// metric, has to have reached the precision, at the level that several candidates share. Cells that cannot be compared
-/// (one of the two has no trial) are left out; a study without anything to compare ends after the
-/// least number of blocks. A block counts when any of its trials was measured, so that a cell that
+/// (one of the two has no value) are left out; a study without anything to compare ends after the
+/// least number of blocks. A comparison has no other ratios that could be precise, so it continues. A block counts when any of its trials was measured, so that a cell that
 /// fails again and again does not keep a study from ending.
 pub fn decide(plan: &StudyPlan, trials: &[CellTrial<'_>]) -> Decision {
     let done = trials.iter().map(|trial| trial.block as usize + 1).max().unwrap_or(0);
@@ -63,7 +63,7 @@ fn goes_on(plan: &StudyPlan, trials: &[CellTrial<'_>], least: usize, most: usize
         .filter_map(|cell| Some((cell, plan.baseline_of(cell)?)))
         .filter(|&(cell, baseline)| {
             let known = |cell| !measured.values(cell, metric).is_empty();
-            known(cell) && known(baseline)
+            plan.is_comparison() || (known(cell) && known(baseline))
         })
         .filter_map(|(cell, baseline)| {
             let resolution =

@@ -14,7 +14,11 @@ use crate::finding::{Fact, LawFinding, SeenIn, Severity};
 use crate::laws::{TrialFacts, check_fixed_work, check_trial};
 use crate::steadiness::check_steadiness;
 use crate::uneven_load::uneven_load;
+use crate::verdict::Verdict;
 use crate::way::low_way;
+
+/// From so many blocks on an interval holds what it promises.
+const FEW_BLOCKS: u32 = 5;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).
 pub(super) fn findings(
@@ -169,6 +173,15 @@ pub(super) fn of_comparison(
         {
             findings.push((Some(index), LawFinding::warning(Fact::BlocksAlike(lag1))));
         }
+        // A block in which the metric has no value is complete and yields no ratio.
+        if let Some(comparison) = of_primary.and_then(|relative| relative.comparison.as_ref())
+            && comparison.blocks < FEW_BLOCKS as usize
+            && !(1..FEW_BLOCKS).contains(&measured.complete_blocks())
+            && comparison.verdict != Verdict::Invalid
+        {
+            let fact = Fact::FewBlocks(comparison.blocks as u32);
+            findings.push((Some(index), LawFinding::warning(fact)));
+        }
         // Where CPU time is not known there is nothing to compare.
         let all = (0..cells.len()).flat_map(|cell| measured.trials(cell));
         if measured.is_closed() && all.into_iter().any(|trial| trial.cpu.process_ns > 0) {
@@ -206,7 +219,7 @@ fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
         findings.push(LawFinding::note(Fact::IntervalsAsObservations));
     }
     let blocks = measured.complete_blocks();
-    if plan.design.unit == Unit::Trial && (1..5).contains(&blocks) && !is_ended {
+    if plan.design.unit == Unit::Trial && (1..FEW_BLOCKS).contains(&blocks) && !is_ended {
         findings.push(LawFinding::warning(Fact::FewBlocks(blocks)));
     }
     findings

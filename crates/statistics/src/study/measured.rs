@@ -54,10 +54,11 @@ impl<'a> Measured<'a> {
     }
 
     /// The metrics that trials are compared in, in the order of tables. The busy share of the host is its CPU time
-    /// per I/O times the rate: in a comparison it would take a place in the family of metrics and add nothing.
+    /// per I/O times the rate: in a comparison it would take a place in the family of metrics and add nothing, unless
+    /// it carries the verdict.
     pub(super) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        let is_comparison = self.is_comparison();
-        Metric::ALL.into_iter().filter(move |&metric| !(is_comparison && metric == Metric::HostCpu))
+        let repeats = self.is_comparison() && self.plan.design.metric != Metric::HostCpu;
+        Metric::ALL.into_iter().filter(move |&metric| !(repeats && metric == Metric::HostCpu))
     }
 
     /// On the scale of logarithms, the least difference that is one: any in what was measured.

@@ -1,5 +1,6 @@
 //! Studies with a known truth: plans, trials with given values, and noise from a seed.
 
+mod comparison;
 mod decisions;
 mod errors;
 mod figures;
