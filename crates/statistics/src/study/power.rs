@@ -30,7 +30,8 @@ pub(super) fn power_of(measured: &Measured<'_>) -> Option<PowerStatement> {
         return None;
     }
     let log_ratio_sd = (squares / df).sqrt();
-    let alpha = 1.0 - plan.design.level;
+    // As the ratios are tested: several candidates of a load share the error.
+    let alpha = 1.0 - plan.level_of_ratios();
     let test = PowerStudy { design: Design::Paired, sides: Sides::Two, alpha, sd: log_ratio_sd };
     let found = test.detectable_difference(blocks as usize, POWER).ok()?;
     let needed = test.blocks_needed(plan.design.margin.ln_1p(), POWER).ok();

@@ -64,3 +64,21 @@ fn blocks_without_a_value_are_few_blocks_and_do_not_end_it() {
     let trials = noisy(&plan, 3, 0.005, 1, |_| 0.0);
     assert_eq!(few_blocks(&analysed(&plan, &trials)), [(None, 3)]);
 }
+
+#[test]
+fn several_candidates_share_the_error_also_in_what_could_have_been_found() {
+    let detectable = |datastores: &[&str]| {
+        let plan = comparison(datastores, Metric::Iops);
+        // Each candidate differs from the baseline in the same way.
+        let mut noise = iops_of(8, 0.02, 5, |_| 0.0);
+        let of_block: Vec<[f64; 2]> =
+            (0..8).map(|block| [noise(block, 0), noise(block, 1)]).collect();
+        let trials = Trials::of(&plan, 8, |block, cell| of_block[block as usize][cell.min(1)]);
+        let analysis = analysed(&plan, &trials);
+        let ratio = analysis.cells[1].relative[0].comparison.as_ref().unwrap();
+        (ratio.interval.level, analysis.power.unwrap().detectable)
+    };
+    let (one, two) = (detectable(&["a", "b"]), detectable(&["a", "b", "c"]));
+    assert!((one.0 - 0.95).abs() < 1e-12 && (two.0 - 0.975).abs() < 1e-12, "{one:?} {two:?}");
+    assert!(two.1 > one.1, "{one:?} {two:?}");
+}
