@@ -109,7 +109,7 @@ fn plan(report: &Compact) -> Vec<(&'static str, String)> {
             format!(
                 "every datastore once a block, in random order; ratios are taken within blocks. \
                  {blocks}, until the {} % interval of the ratio is ±{} %{most}",
-                level_percent(plan.design.level),
+                level_percent(plan.level_of_ratios()),
                 percent(plan.design.precision),
             ),
         ),

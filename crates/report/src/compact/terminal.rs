@@ -105,7 +105,7 @@ fn caption(report: &Compact) -> String {
         "* decides the verdict. Relative values are ratios within blocks, baseline = 100, with their \
          {} % interval{adjusted}: ± where it is symmetric, otherwise its ends. Equivalence margin \
          {} %, requested precision {} %, seed {}.",
-        level_percent(plan.design.level),
+        level_percent(plan.level_of_ratios()),
         percent(plan.design.margin),
         percent(plan.design.precision),
         plan.seed

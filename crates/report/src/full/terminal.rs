@@ -447,7 +447,7 @@ fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         "Relative values are ratios within blocks, baseline = 100, with their {} % interval (± where it \
          is symmetric, otherwise its ends), followed by absolute values.{signs} Equivalence margin \
          {} %, seed {}.",
-        level_percent(plan.design.level),
+        level_percent(plan.level_of_ratios()),
         percent(plan.design.margin),
         plan.seed
     );

@@ -1,9 +1,7 @@
 //! Phrases that the text and the page of a study share: replies, estimates, power, the plan.
 
 use stormeter_statistics::{Answer, AnswerEstimate, CeilingKind, Interval, PowerStatement, Reply};
-use stormeter_study::{
-    Blocks, Design, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind,
-};
+use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
 use stormeter_trial::{TransferDirection, TransferSink};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
@@ -239,7 +237,8 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
 }
 
 /// How blocks, order and reset are, in sentences.
-pub(crate) fn design(design: &Design) -> String {
+pub(crate) fn design(plan: &StudyPlan) -> String {
+    let design = &plan.design;
     let blocks = match design.blocks {
         Blocks::Fixed(blocks) => {
             format!("{}, each with every cell once", plural(blocks.into(), "block"))
@@ -247,7 +246,7 @@ pub(crate) fn design(design: &Design) -> String {
         Blocks::Auto { min, max } => format!(
             "{min} to {max} blocks, each with every cell once, until the {} % interval of each ratio \
              is ±{} %",
-            level_percent(design.level),
+            level_percent(plan.level_of_ratios()),
             percent(design.precision)
         ),
     };
@@ -315,7 +314,7 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
             ns(plan.timing.interval_ns)
         ),
     ));
-    rows.push(("Blocks", design(&plan.design)));
+    rows.push(("Blocks", design(plan)));
     rows.push(("Before each trial", reset(&plan.design.reset)));
     rows.push((
         "Observation",
@@ -328,12 +327,17 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
             }
         },
     ));
+    let level = level_percent(plan.design.level);
+    let of_ratios = level_percent(plan.level_of_ratios());
+    let shared = match of_ratios == level {
+        true => String::new(),
+        false => format!(" (of ratios {of_ratios} %: the candidates of a load share the error)"),
+    };
     rows.push((
         "Conclusions",
         format!(
-            "intervals at {} %; differences within {} % are called equivalent; carried by {} where a \
+            "intervals at {level} %{shared}; differences within {} % are called equivalent; carried by {} where a \
              question names no metric",
-            level_percent(plan.design.level),
             percent(plan.design.margin),
             plan.design.metric.title()
         ),

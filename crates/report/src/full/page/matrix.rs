@@ -43,7 +43,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
         table(&mut page, grid, metric);
     }
     let plan = grid.report.plan();
-    let level = level_percent(plan.design.level);
+    let level = level_percent(plan.level_of_ratios());
     let intervals = match grid.is_predicted() {
         true => String::new(),
         false => format!(
