@@ -116,7 +116,7 @@ fn comparisons(grid: &Grid<'_>) -> Vec<Value> {
             candidate: cell_name(report, &grid.cells, cell),
             baseline: cell_name(report, &grid.cells, baseline),
             margin: plan.design.margin,
-            invalid_by: invalid_by(&report.findings),
+            invalid_by: why_invalid(grid, [cell, baseline]),
         };
         let url = |datastore: usize| plan.datastores.get(datastore).map(|it| it.url.as_str());
         let compared = cells.get(cell)?.relative.iter().filter_map(|ratio| {
@@ -164,6 +164,17 @@ fn comparisons(grid: &Grid<'_>) -> Vec<Value> {
     let mut all: Vec<(bool, Value)> = (0..cells.len()).filter_map(of_cell).flatten().collect();
     all.sort_by_key(|(is_primary, _)| !is_primary);
     all.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Why nothing can be concluded from these cells. What is invalid in a comparison ends it, so there it is of all.
+fn why_invalid(grid: &Grid<'_>, cells: [usize; 2]) -> String {
+    let report = grid.report;
+    let own = report.analysis.findings.iter().find_map(|(cell, finding)| {
+        let cell = cell.filter(|cell| cells.contains(cell))?;
+        let is_invalid = finding.severity == Severity::Invalid;
+        is_invalid.then(|| format!("{}: {}", grid.name(cell), phrases::finding(finding)))
+    });
+    own.filter(|_| !report.is_comparison()).unwrap_or_else(|| invalid_by(&report.findings))
 }
 
 /// For what it was predicted, and what holds each cell back.

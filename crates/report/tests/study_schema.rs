@@ -7,7 +7,7 @@ mod study_fixture;
 use serde_json::{Value, json};
 use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, json};
 use stormeter_results::FinishReason;
-use stormeter_statistics::{Interval, Touched};
+use stormeter_statistics::{Comparison, Fact, Interval, LawFinding, Touched};
 use stormeter_study::{Blocks, EqualLoad, Metric, Order, Prepare, Reset, Unit, WorkloadKind};
 use stormeter_testkit::violations;
 use stormeter_trial::{Burst, Distribution, Verified};
@@ -141,6 +141,32 @@ fn the_verdicts_come_first_with_what_scripts_need() {
     let comparisons = value["comparisons"].as_array().unwrap();
     let primaries = comparisons.iter().filter(|it| it["primary"] == json!(true)).count();
     assert_eq!(primaries, 2 * 2 * 3, "two candidates, two workloads, three loads");
+}
+
+/// A study is continued for the loads that are sound, so each verdict has a reason of its own.
+#[test]
+fn what_is_invalid_is_explained_by_its_own_cells() {
+    let mut report = study();
+    report.analysis.findings.clear();
+    for (cell, fact) in [(4, Fact::NoIo), (10, Fact::ReadsOfZeros)] {
+        report.analysis.findings.push((Some(cell), LawFinding::invalid(fact)));
+        for relative in &mut report.analysis.cells[cell].relative {
+            relative.comparison = relative.comparison.take().map(Comparison::invalidated);
+        }
+    }
+    let value = json(&report);
+    let comparisons = value["comparisons"].as_array().unwrap().iter();
+    let invalid: Vec<_> = comparisons.filter(|it| it["verdict"] == json!("invalid")).collect();
+    assert!(invalid.iter().any(|it| it["cell"] == json!(4)), "{invalid:?}");
+    assert!(invalid.iter().any(|it| it["cell"] == json!(10)), "{invalid:?}");
+    for it in invalid {
+        let sentence = it["sentence"].as_str().unwrap();
+        assert_eq!(
+            sentence.contains("not one I/O completed"),
+            it["cell"] == json!(4),
+            "{sentence}"
+        );
+    }
 }
 
 #[test]
