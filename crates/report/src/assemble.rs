@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use stormeter_results::{
-    Elasticity, Event, FinishReason, Header, HostShare, Incident, TrialOutcome, TrialRecord,
+    Elasticity, Event, FinishReason, Header, HostShare, Incident, Phase, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::{Analysis, MeasuredCeiling, bottleneck, metrics, monitor};
 use stormeter_study::Cell;
@@ -129,7 +129,7 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         analysis,
         header,
     };
-    report.findings = findings(&report, (trials, events), names);
+    report.findings = findings(&report, (trials, records, events), names);
     report
 }
 
@@ -347,7 +347,7 @@ fn notes_of_cells(
 
 fn findings(
     report: &Report,
-    (trials, events): (&[TrialParts<'_>], &[Event]),
+    (trials, records, events): (&[TrialParts<'_>], &[&TrialRecord], &[Event]),
     names: SettingNames,
 ) -> Vec<Finding> {
     let remedies = match &report.header.prediction {
@@ -399,12 +399,18 @@ fn findings(
         let datastore = cells.get(trial.cell)?.datastore;
         Some((datastore, Some(trial.block.saturating_add(1)), trial.incidents))
     });
+    // What a datastore can bear was measured on it before the first block.
+    let before = || records.iter().filter(|trial| trial.phase == Phase::Capacity);
+    let happened_before =
+        before().filter_map(|trial| Some((trial.datastore?, None, trial.incidents.as_slice())));
     let names = datastore_names(report);
-    findings.extend(incidents_of(happened, &names));
+    findings.extend(incidents_of(happened_before.chain(happened), &names));
     let settled = trials
         .iter()
         .filter_map(|trial| Some((cells.get(trial.cell)?.datastore, trial.measured?.0.settled_ns)));
-    findings.extend(settling(settled, &names));
+    let settled_before =
+        before().filter_map(|trial| Some((trial.datastore?, trial.sample()?.settled_ns)));
+    findings.extend(settling(settled_before.chain(settled), &names));
     findings.extend(of_datastores(report));
     let failed = report.status.failed_trials;
     // A comparison says it of each datastore.

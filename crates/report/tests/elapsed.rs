@@ -1,9 +1,10 @@
-//! The time of a run is what it spent on trials: a pause before a resumption is none.
+//! What a report takes from trials: the time of a run is what it spent on them, a pause before a resumption is none;
+//! and what happened in those before the first block is reported too.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use stormeter_report::{Parts, TrialParts, assemble, study_key};
-use stormeter_results::{Attempt, Header, Phase, TrialOutcome, TrialRecord};
+use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
+use stormeter_results::{Attempt, Header, Incident, Phase, TrialOutcome, TrialRecord};
 use stormeter_statistics::Analysis;
 use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, Unit, profile};
 use stormeter_trial::TrialFailure;
@@ -63,10 +64,8 @@ fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
     }
 }
 
-#[test]
-fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
-    let an_hour_ms = 3_600_000;
-    let trials = [trial(1000, 2_000_000_000), trial(1000 + an_hour_ms, 3_000_000_000)];
+/// The report of these trials, from which nothing is concluded.
+fn report(trials: &[TrialRecord]) -> Report {
     let nothing = Analysis {
         complete_blocks: 0,
         unit: Unit::Trial,
@@ -75,18 +74,46 @@ fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
         findings: vec![],
         power: None,
     };
-    let of_cells = [0, 1].map(|number| TrialParts::of(&trials[number], 0, &[]));
-    let report = assemble(Parts {
+    let main = trials.iter().filter(|trial| trial.phase == Phase::Main);
+    let of_cells: Vec<_> = main.map(|trial| TrialParts::of(trial, 0, &[])).collect();
+    let records: Vec<&TrialRecord> = trials.iter().collect();
+    assemble(Parts {
         header: header(),
         trials: &of_cells,
         events: &[],
         finished: None,
         analysis: nothing,
         ceilings: &[],
-        host_shares: (&[], &[]),
+        host_shares: (&records, &[]),
         elasticities: &[],
         repeat_command: String::new(),
         names: study_key,
-    });
-    assert_eq!(report.status.elapsed_ns, 5_000_000_000);
+    })
+}
+
+#[test]
+fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
+    let an_hour_ms = 3_600_000;
+    let trials = [trial(1000, 2_000_000_000), trial(1000 + an_hour_ms, 3_000_000_000)];
+    assert_eq!(report(&trials).status.elapsed_ns, 5_000_000_000);
+}
+
+#[test]
+fn what_happened_while_an_equal_load_was_looked_for_is_reported() {
+    let lost = |phase| TrialRecord {
+        phase,
+        incidents: vec![Incident { what: "connection lost".into(), times: 1 }],
+        ..trial(1000, 1)
+    };
+    let told = |trials: &[TrialRecord]| {
+        let findings = report(trials).findings;
+        let mut own = findings.into_iter().filter(|it| it.what.contains("connection lost"));
+        own.next().map(|finding| (finding.subject, finding.what))
+    };
+    let both = [lost(Phase::Capacity), lost(Phase::Main)];
+    let what = "before the first block and in block 1: connection lost (2 times)";
+    assert_eq!(told(&both), Some(("/a".into(), what.into())));
+    let what = "before the first block: connection lost";
+    assert_eq!(told(&both[..1]), Some(("/a".into(), what.into())));
+    assert_eq!(told(&[lost(Phase::Ceiling)]), None, "it is not the datastore's");
 }
