@@ -298,8 +298,8 @@ fn ceilings(
         .collect()
 }
 
-/// Makes one finding of those that say the same of several cells.
-fn gather(findings: &mut Vec<Finding>) {
+/// Makes one finding of those that say the same of several cells, or of what else each is about.
+fn gather(findings: &mut Vec<Finding>, about: &str) {
     const NAMED: usize = 3;
     let mut gathered: Vec<(Finding, Vec<String>)> = Vec::new();
     for finding in findings.drain(..) {
@@ -319,7 +319,7 @@ fn gather(findings: &mut Vec<Finding>) {
         let named = subjects[..subjects.len().min(NAMED)].join("; ");
         let subject = match subjects.len().saturating_sub(NAMED) {
             0 => named,
-            more => format!("{named}; and {}", plural(more as u64, "more cell")),
+            more => format!("{named}; and {}", plural(more as u64, about)),
         };
         Finding { subject, ..finding }
     }));
@@ -341,7 +341,7 @@ fn notes_of_cells(
             advice: String::new(),
         }));
     }
-    gather(&mut notes);
+    gather(&mut notes, "more cell");
     notes
 }
 
@@ -370,7 +370,9 @@ fn findings(
             advice: phrases::remedy(finding, remedies),
         })
         .collect();
-    gather(&mut findings);
+    // Each datastore of a comparison is one cell.
+    let about = if report.is_comparison() { "more datastore" } else { "more cell" };
+    gather(&mut findings, about);
     let mut notes: Vec<(String, &String)> =
         events.iter().map(|event| (String::new(), &event.what)).collect();
     for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
@@ -491,6 +493,21 @@ mod tests {
         assert_eq!(lengths, [20, 20, 5]);
         assert!((averages[0].cpu_busy - 0.5).abs() < 1e-12);
         assert!((averages[2].cpu_busy - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn those_that_are_not_named_are_counted_as_what_they_are() {
+        let mut findings: Vec<Finding> = (1..=5)
+            .map(|number| Finding {
+                severity: Severity::Note,
+                subject: format!("nas{number}"),
+                what: "slow".into(),
+                advice: String::new(),
+            })
+            .collect();
+        gather(&mut findings, "more datastore");
+        let subjects: Vec<&str> = findings.iter().map(|it| it.subject.as_str()).collect();
+        assert_eq!(subjects, ["nas1; nas2; nas3; and 2 more datastores"]);
     }
 
     #[test]
