@@ -66,7 +66,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
             time_limit_ns: None,
             equal_load: None,
         },
-        site_io_failures: Vec::new(),
+        site_faults: Vec::new(),
         questions: Vec::new(),
         threads: 1,
         verify: false,
