@@ -1,6 +1,6 @@
 //! Events on the way to storage that are not the error of one I/O, as facts.
 //!
-//! A connection that was lost and re-established fails no I/O, and yet a reader of the results should know. Whoever
+//! A connection that was lost and re-established fails no I/O, and yet a reader of the results should know. What
 //! sees such an event (a protocol's session, its transport, the run) reports it as an [`Incident`]; it is stored as
 //! such, and only the report turns it into a sentence. Messages from elsewhere (a server, another program) are kept
 //! verbatim and decide nothing.

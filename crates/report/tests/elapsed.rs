@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
-use stormeter_results::{Attempt, Header, Incident, Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{
+    Attempt, Header, Incident, Phase, StorageEvent, TrialOutcome, TrialRecord,
+};
 use stormeter_statistics::Analysis;
 use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, Unit, profile};
 use stormeter_trial::TrialFailure;
@@ -102,18 +104,18 @@ fn a_pause_between_two_parts_of_a_run_is_no_time_of_it() {
 fn what_happened_while_an_equal_load_was_looked_for_is_reported() {
     let lost = |phase| TrialRecord {
         phase,
-        incidents: vec![Incident { what: "connection lost".into(), times: 1 }],
+        incidents: vec![Incident::new(StorageEvent::Other { said: "connection lost".into() })],
         ..trial(1000, 1)
     };
-    let told = |trials: &[TrialRecord]| {
+    let reported = |trials: &[TrialRecord]| {
         let findings = report(trials).findings;
         let mut own = findings.into_iter().filter(|it| it.what.contains("connection lost"));
         own.next().map(|finding| (finding.subject, finding.what))
     };
     let both = [lost(Phase::Capacity), lost(Phase::Main)];
     let what = "before the first block and in block 1: connection lost (2 times)";
-    assert_eq!(told(&both), Some(("/a".into(), what.into())));
+    assert_eq!(reported(&both), Some(("/a".into(), what.into())));
     let what = "before the first block: connection lost";
-    assert_eq!(told(&both[..1]), Some(("/a".into(), what.into())));
-    assert_eq!(told(&[lost(Phase::Ceiling)]), None, "it is not the datastore's");
+    assert_eq!(reported(&both[..1]), Some(("/a".into(), what.into())));
+    assert_eq!(reported(&[lost(Phase::Ceiling)]), None, "it is not the datastore's");
 }

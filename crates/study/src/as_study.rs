@@ -77,8 +77,10 @@ mod tests {
         assert_eq!(names, ["/a", "/b", "/a (2)", "/a (3)"]);
         assert!(study.is_comparison() && study.is_a_a_test());
         // A directory may be called like that.
-        let comparison =
-            ComparisonPlan { datastores: ["/a", "/a (2)", "/a"].map(String::from).into(), ..plan() };
+        let comparison = ComparisonPlan {
+            datastores: ["/a", "/a (2)", "/a"].map(String::from).into(),
+            ..plan()
+        };
         let study = StudyPlan::from(&comparison);
         let names: Vec<&str> = study.datastores.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["/a", "/a (2)", "/a (3)"]);

@@ -93,7 +93,7 @@ fn sample(iops: f64) -> Sample {
         ramp_operations: 0,
         due_operations: 0,
         backlog_operations: 0,
-        faults: Vec::new(),
+        io_failures: Vec::new(),
         verified: None,
         disturbances: vec![],
         settled_ns: 0,
