@@ -9,7 +9,7 @@ use stormeter_site::Site;
 use stormeter_study::{Timing, WorkloadKind};
 use stormeter_trial::{
     Deployment, Distribution, Ended, FileOperation, FileTest, FixedWork, FixedWorkTrial, Limits,
-    Sample, Transfer, Trial, Workload,
+    NoteFact, Sample, Transfer, Trial, Workload,
 };
 
 use crate::error::NoMachine;
@@ -116,7 +116,11 @@ impl TrialRun<'_> {
         let end = TrialEnd {
             cpu: usage::cpu(self.site, datastore, &sample, &uses),
             clock_deviation: 0.0,
-            notes: machine.notes(),
+            notes: machine
+                .notes()
+                .into_iter()
+                .map(|said| NoteFact::Model { said }.into())
+                .collect(),
             incidents: Vec::new(),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             hosts: Vec::new(),

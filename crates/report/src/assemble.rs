@@ -10,7 +10,7 @@ use stormeter_results::{
 };
 use stormeter_statistics::{Analysis, MeasuredCeiling, bottleneck, metrics, monitor};
 use stormeter_study::Cell;
-use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample};
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
 use crate::full::{Disturbed, cell_name, disturbed, hosts};
 use crate::incidents::incidents_of;
@@ -47,7 +47,7 @@ pub struct TrialParts<'a> {
     /// What was counted and what it cost; `None` for a trial that failed.
     pub measured: Option<(&'a Sample, &'a CpuUsage)>,
     /// What a reader should know of it, one sentence each.
-    pub notes: &'a [String],
+    pub notes: &'a [TrialNote],
     /// What happened on the way and was mended.
     pub incidents: &'a [Incident],
     /// What the host did meanwhile.
@@ -337,7 +337,7 @@ fn notes_of_cells(
         notes.extend(own.into_iter().flat_map(|trial| trial.notes).map(|note| Finding {
             severity: Severity::Note,
             subject: subject(cell),
-            what: note.clone(),
+            what: phrases::note(note),
             advice: String::new(),
         }));
     }
@@ -373,10 +373,10 @@ fn findings(
     // Each datastore of a comparison is one cell.
     let about = if report.is_comparison() { "more datastore" } else { "more cell" };
     gather(&mut findings, about);
-    let mut notes: Vec<(String, &String)> =
-        events.iter().map(|event| (String::new(), &event.what)).collect();
+    let mut notes: Vec<(String, String)> =
+        events.iter().map(|event| (String::new(), event.what.clone())).collect();
     for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
-        notes.extend(description.notes.iter().map(|note| (name.clone(), note)));
+        notes.extend(description.notes.iter().map(|note| (name.clone(), note.clone())));
     }
     // What shows in every trial of a datastore is said once of it. Those of a prediction are of its cell,
     // with figures that differ from trial to trial: the first of each cell speaks for it.
@@ -388,12 +388,12 @@ fn findings(
     for trial in trials.iter().filter(|_| !is_predicted) {
         let datastore = cells.get(trial.cell).map(|cell| cell.datastore);
         let name = datastore.and_then(|it| named.get(it)).cloned().unwrap_or_default();
-        notes.extend(trial.notes.iter().map(|note| (name.clone(), note)));
+        notes.extend(trial.notes.iter().map(|note| (name.clone(), phrases::note(note))));
     }
     let mut told = HashSet::new();
     for (subject, what) in notes {
         if told.insert((subject.clone(), what.clone())) {
-            let (what, advice) = (what.clone(), String::new());
+            let advice = String::new();
             findings.push(Finding { severity: Severity::Note, subject, what, advice });
         }
     }
@@ -471,6 +471,8 @@ fn of_datastores(report: &Report) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_trial::NoteFact;
+
     use super::*;
 
     fn row(second: u64, cpu_busy: f64) -> MonitorRow {
@@ -512,8 +514,9 @@ mod tests {
 
     #[test]
     fn notes_of_a_prediction_are_said_once_a_cell() {
-        let filling = ["still filling: 3 s".to_string()];
-        let later = ["still filling: 4 s".to_string()];
+        let note = |said: &str| TrialNote::from(NoteFact::Model { said: said.into() });
+        let filling = [note("still filling: 3 s")];
+        let later = [note("still filling: 4 s")];
         let trial = |cell, notes| TrialParts {
             cell,
             block: 0,

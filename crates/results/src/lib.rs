@@ -78,6 +78,7 @@ mod incident;
 mod issue;
 mod lock;
 mod monitor;
+mod note;
 mod plan_check;
 mod read;
 mod settled;

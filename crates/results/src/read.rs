@@ -15,7 +15,9 @@ use stormeter_trial::{
 
 use crate::finished::{Event, EventKind};
 use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, incident, issue, monitor, settled, step, verified};
+use crate::{
+    component, disturbance, fact, incident, issue, monitor, note, settled, step, verified,
+};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -113,7 +115,7 @@ impl File {
         self.form >= 7
     }
 
-    /// Form 8: incidents as facts.
+    /// Form 8: incidents and notes as facts.
     fn has_events(self) -> bool {
         self.form >= 8
     }
@@ -131,7 +133,7 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         "measured" => TrialOutcome::Measured {
             sample: sample.ok_or_else(|| strange("a measured trial without a sample"))?,
             cpu: cpu(connection, file, id)?,
-            notes: notes(connection, id)?,
+            notes: note::read(connection, file.has_events(), id)?,
         },
         "failed" => TrialOutcome::Failed { failure: failure(file, row, sample.as_ref())?, sample },
         other => return Err(strange(format!("the outcome {other:?}"))),
@@ -390,13 +392,6 @@ fn cpu(connection: &Connection, file: File, id: i64) -> Result<CpuUsage> {
             },
         })
     })
-}
-
-fn notes(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let mut select =
-        connection.prepare_cached("SELECT note FROM note WHERE trial_id = ? ORDER BY number")?;
-    let notes = select.query_map([id], |row| row.get("note"))?;
-    notes.collect()
 }
 
 /// The form of the tables; see [`crate::FORMAT_VERSION`].

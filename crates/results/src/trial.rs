@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Incident;
-use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure};
+use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure, TrialNote};
 
 /// One trial: where it stood in the study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,8 +106,8 @@ pub enum TrialOutcome {
         sample: Sample,
         /// CPU usage.
         cpu: CpuUsage,
-        /// What a reader should know, one sentence each.
-        notes: Vec<String>,
+        /// What a reader should know.
+        notes: Vec<TrialNote>,
     },
     /// It did not finish.
     Failed {

@@ -12,7 +12,9 @@ use stormeter_trial::{
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
-use crate::{component, disturbance, fact, incident, issue, monitor, settled, step, verified};
+use crate::{
+    component, disturbance, fact, incident, issue, monitor, note, settled, step, verified,
+};
 
 type Result<T> = rusqlite::Result<T>;
 
@@ -98,10 +100,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     }
     if let TrialOutcome::Measured { cpu, notes, .. } = &trial.outcome {
         self::cpu(connection, trial.id, cpu)?;
-        let mut insert = connection.prepare("INSERT INTO note VALUES (?, ?, ?)")?;
-        for (number, note) in (0i64..).zip(notes) {
-            insert.execute(params![int(trial.id)?, number, note])?;
-        }
+        note::write(connection, trial.id, notes)?;
     }
     incident::write(connection, trial.id, &trial.incidents)?;
     monitor::write(connection, trial.id, &trial.monitor)?;

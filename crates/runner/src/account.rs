@@ -11,10 +11,10 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 use nix::time::ClockId;
-use stormeter_trial::CpuUsage;
+use stormeter_trial::{CpuUsage, TargetUnknown};
 
 use crate::host_time::HostTime;
-use crate::target::{Opened, Target, TargetUnknown};
+use crate::target::{Opened, Target};
 
 /// The target of a trial, found when its disks are open: only then do the server's processes for
 /// them exist. It is looked for anew each trial, because servers are restarted.

@@ -3,10 +3,9 @@
 use stormeter_datastore::{DatastoreError, UrlError};
 use stormeter_results::ResultsError;
 use stormeter_study::PlanError;
-use stormeter_trial::{FixedWorkError, TrialFailure};
+use stormeter_trial::{FixedWorkError, TargetUnknown, TrialFailure};
 
 use crate::study::ResetError;
-use crate::target::TargetUnknown;
 
 /// What stopped a comparison before or between its trials. What goes wrong within a trial is that
 /// trial's outcome, not an error.

@@ -66,6 +66,5 @@ pub use study::{
     Collaborators, Request, ResetError, Resume, cell_label, finished, run, run_prediction,
     run_with, trial_order,
 };
-pub use target::TargetUnknown;
 pub use threads::{TrialEnd, TrialRun, run_trial};
 pub use ways::{NullProtocol, NullServerError, NullServers};

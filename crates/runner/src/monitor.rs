@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use stormeter_trial::MonitorRow;
+use stormeter_trial::{MonitorRow, NoteFact};
 
 use crate::monitor_sampler::Sampler;
 
@@ -23,7 +23,7 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Monitor {
     watch: Option<(Sender<()>, JoinHandle<Vec<MonitorRow>>)>,
-    note: Option<String>,
+    note: Option<NoteFact>,
 }
 
 impl Monitor {
@@ -42,16 +42,16 @@ impl Monitor {
         let watch = match thread {
             Ok(thread) => Some((stop, thread)),
             Err(error) => {
-                note = Some(format!("what the host did is not known: no thread for it ({error})"));
+                note = Some(NoteFact::NoMonitor { said: error.to_string() });
                 None
             }
         };
         Monitor { watch, note }
     }
 
-    /// What of the host is not known, as a sentence without full stop.
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    /// What is unknown about the host.
+    pub fn note(&self) -> Option<&NoteFact> {
+        self.note.as_ref()
     }
 
     /// Ends it and gives the rows, which follow one another without a gap. The last is shorter than
@@ -66,14 +66,9 @@ impl Monitor {
     }
 }
 
-fn note_of(missing: &[&str]) -> Option<String> {
-    if missing.contains(&"/proc/stat") {
-        return Some("what the host did is not known, because /proc/stat cannot be read".into());
-    }
-    let files = missing.join(" and ");
-    (!missing.is_empty()).then(|| {
-        format!("what {files} would say of the host is shown as 0, because it cannot be read")
-    })
+fn note_of(missing: &[&str]) -> Option<NoteFact> {
+    let files = missing.iter().map(ToString::to_string).collect();
+    (!missing.is_empty()).then_some(NoteFact::HostFilesUnreadable { files })
 }
 
 /// Reads at every multiple of the interval until it is told to stop.
@@ -128,10 +123,9 @@ mod tests {
     #[test]
     fn what_is_missing_is_said_in_a_sentence() {
         assert_eq!(note_of(&[]), None);
-        let note = note_of(&["/proc/net/dev", "/proc/diskstats"]).unwrap();
-        assert!(note.contains("/proc/net/dev and /proc/diskstats would say"), "{note}");
-        let note = note_of(&["/proc/stat", "/proc/diskstats"]).unwrap();
-        assert!(note.starts_with("what the host did is not known"), "{note}");
+        let files = vec!["/proc/stat".into(), "/proc/diskstats".into()];
+        let note = note_of(&["/proc/stat", "/proc/diskstats"]);
+        assert_eq!(note, Some(NoteFact::HostFilesUnreadable { files }));
     }
 
     #[test]

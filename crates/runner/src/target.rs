@@ -13,75 +13,12 @@ use nix::errno::Errno;
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::Pid;
 use stormeter_datastore::Datastore;
+use stormeter_disk::DeviceError;
+use stormeter_trial::TargetUnknown;
 
 use crate::error::RunError;
 use crate::socket_owners::{holders, program, proxy};
 use crate::sockets::{Serving, Socket, is_own, parse, serving};
-
-/// Why the target's CPU time is not known.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TargetUnknown {
-    /// Storage of this machine, or spoken to by the kernel.
-    #[error(
-        "it is not served over the network by a process; compare host-cpu-per-io, which is all that \
-         this machine spends on it"
-    )]
-    NoServer,
-    /// On another machine.
-    #[error(
-        "its server {0} is on another machine; compare cpu-per-io, which is this machine's part"
-    )]
-    Elsewhere(SocketAddr),
-    /// Not in this network namespace.
-    #[error(
-        "nothing in this network namespace listens on {0}, so the CPU time of the target is not \
-         known; that of the host contains it"
-    )]
-    NoListener(SocketAddr),
-    /// A server in the kernel, or in a container.
-    #[error(
-        "the server that listens on {0} is in the kernel or in a container and no process of its \
-         own can be seen, so the CPU time of the target is not known; that of the host contains it"
-    )]
-    NoProcess(SocketAddr),
-    /// Something that passes connections on.
-    #[error(
-        "what takes connections at {0} is {1}, which passes them on, so the CPU time of the target is \
-         not known; give the server's own address"
-    )]
-    Proxy(SocketAddr, String),
-    /// In a container's network namespace, say.
-    #[error(
-        "connections to {0} are led out of this network namespace, so whatever listens there serves \
-         none of them and the CPU time of the target is not known; that of the host contains it"
-    )]
-    LedElsewhere(SocketAddr),
-    /// Somebody else's.
-    #[error(
-        "the process that listens on {0} is somebody else's, so the CPU time of the target is not \
-         known; run as root or as the server's user"
-    )]
-    Hidden(SocketAddr),
-    /// It ended.
-    #[error(
-        "the server's process {0} ended during the trial, so the CPU time of the target is not \
-         known; see the server's log"
-    )]
-    Gone(i32),
-    /// The system refused.
-    #[error(
-        "the CPU time of the server's process {0} cannot be read ({1}); that of the host contains \
-         it"
-    )]
-    Unreadable(i32, Errno),
-}
-
-impl TargetUnknown {
-    /// Whether a reader might have expected it to be known.
-    pub(crate) fn is_worth_a_note(&self) -> bool {
-        !matches!(self, TargetUnknown::NoServer | TargetUnknown::Elsewhere(_))
-    }
-}
 
 /// The processes on this machine that serve a datastore.
 #[derive(Debug)]
@@ -108,7 +45,7 @@ impl Target {
             return Err(TargetUnknown::NoServer);
         }
         if let Some(peer) = peers.iter().find(|peer| !is_own(**peer)) {
-            return Err(TargetUnknown::Elsewhere(*peer));
+            return Err(TargetUnknown::Elsewhere(peer.to_string()));
         }
         let sockets: Vec<_> = ["/proc/net/tcp", "/proc/net/tcp6"]
             .into_iter()
@@ -154,18 +91,18 @@ fn servers(serving: &Serving, peer: SocketAddr) -> Result<Vec<i32>, TargetUnknow
     let inodes = |of: &[Socket]| of.iter().map(|socket| socket.inode).collect::<HashSet<u64>>();
     let (listening, accepted) = (inodes(&serving.listening), inodes(&serving.accepted));
     if serving.is_led_elsewhere {
-        return Err(TargetUnknown::LedElsewhere(peer));
+        return Err(TargetUnknown::LedElsewhere(peer.to_string()));
     }
     if listening.is_empty() && accepted.is_empty() {
-        return Err(TargetUnknown::NoListener(peer));
+        return Err(TargetUnknown::NoListener(peer.to_string()));
     }
     let mut found = holders(if accepted.is_empty() { &listening } else { &accepted });
     if found.pids.is_empty() {
         let unknown = if found.hidden { TargetUnknown::Hidden } else { TargetUnknown::NoProcess };
-        return Err(unknown(peer));
+        return Err(unknown(peer.to_string()));
     }
     if let Some(name) = found.pids.iter().find_map(|pid| proxy(*pid)) {
-        return Err(TargetUnknown::Proxy(peer, name));
+        return Err(TargetUnknown::Proxy(peer.to_string(), name));
     }
     if !accepted.is_empty() {
         let programs: Vec<_> = found.pids.iter().filter_map(|pid| program(*pid)).collect();
@@ -221,7 +158,7 @@ impl Process {
 fn unread(pid: i32, error: Errno) -> TargetUnknown {
     match error {
         Errno::EINVAL | Errno::ESRCH => TargetUnknown::Gone(pid),
-        other => TargetUnknown::Unreadable(pid, other),
+        other => TargetUnknown::Unreadable(pid, DeviceError(other as i32)),
     }
 }
 

@@ -167,7 +167,7 @@ fn the_time_of_a_proxy_is_not_the_targets() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let _proxy = Server::by(&shell, &listener, BURN);
-    let unknown = TargetUnknown::Proxy(address, "docker-proxy".into());
+    let unknown = TargetUnknown::Proxy(address.to_string(), "docker-proxy".into());
     assert!(unknown.is_worth_a_note(), "the reader is told why there is a dash");
     assert_eq!(Target::at(&[address]).unwrap_err(), unknown);
 }
@@ -220,12 +220,12 @@ fn what_is_unknown_says_why() {
     // RFC 5737 section 3: this is nobody's.
     let far: SocketAddr = "192.0.2.1:3260".parse().unwrap();
     let (_servers, near) = servers("127.0.0.1:0", &[WAIT]);
-    assert_eq!(unknown(&[far]), TargetUnknown::Elsewhere(far));
-    assert_eq!(unknown(&[near, far]), TargetUnknown::Elsewhere(far));
+    assert_eq!(unknown(&[far]), TargetUnknown::Elsewhere(far.to_string()));
+    assert_eq!(unknown(&[near, far]), TargetUnknown::Elsewhere(far.to_string()));
     // A socket that no process but this one holds looks as the kernel's do.
     let own = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = own.local_addr().unwrap();
     assert!(matches!(unknown(&[at]), TargetUnknown::NoProcess(_) | TargetUnknown::Hidden(_)));
     drop(own);
-    assert_eq!(unknown(&[at]), TargetUnknown::NoListener(at));
+    assert_eq!(unknown(&[at]), TargetUnknown::NoListener(at.to_string()));
 }

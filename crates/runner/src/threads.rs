@@ -11,7 +11,7 @@ use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_results::{HostShare, Incident};
 use stormeter_study::Timing;
 use stormeter_trial::{
-    ComponentUse, CpuUsage, Limits, MonitorRow, Sample, Trial, TrialFailure, Workload,
+    ComponentUse, CpuUsage, Limits, MonitorRow, Sample, Trial, TrialFailure, TrialNote, Workload,
     WorkloadError,
 };
 
@@ -56,7 +56,7 @@ pub struct TrialEnd {
     /// share of it.
     pub clock_deviation: f64,
     /// What is worth knowing about how it ran.
-    pub notes: Vec<String>,
+    pub notes: Vec<TrialNote>,
     /// What happened on the way and was mended.
     pub incidents: Vec<Incident>,
     /// What the host did meanwhile, from just before the ramp.

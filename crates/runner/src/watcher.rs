@@ -92,10 +92,12 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    use stormeter_trial::TargetUnknown;
+
     use super::*;
     use crate::account::{Account, FoundTarget, Reader, Whole};
+    use crate::target::Target;
     use crate::target::tests::{SPENT_NS, TRIES, alone, busy_server};
-    use crate::target::{Target, TargetUnknown};
 
     /// What is read of a window in which `during` happened.
     fn watched(found: &FoundTarget, during: impl FnOnce()) -> Account {

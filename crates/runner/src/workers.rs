@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, RealClock};
 use stormeter_disk::{Clock, Incidents};
-use stormeter_trial::{BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, Sample};
+use stormeter_trial::{
+    BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, NoteFact, Sample, TargetUnknown, TrialNote,
+};
 use stormeter_units::format_bytes;
 
 use crate::account::{Account, FoundTarget, Moment, Reader, Whole};
@@ -16,7 +18,7 @@ use crate::error::RunError;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::monitor::Monitor;
 use crate::progress::Progress;
-use crate::target::{Target, TargetUnknown};
+use crate::target::Target;
 use crate::threads::TrialEnd;
 use crate::watcher::{Watcher, WorkerEvent};
 
@@ -184,20 +186,22 @@ impl Workers<'_> {
             if let Some(reading) = reading {
                 account = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            let note = monitor.note().map(str::to_owned);
+            let note = monitor.note().cloned();
             Ok((ends, account, (monitor.stop(), note)))
         })?;
         let (wall_end, end_ns) = both_clocks(&mut clock_here);
         let clock_ns = (end_ns - begin_ns) as f64;
         let wall_ns = (wall_end - wall).as_nanos() as f64;
+        let engine = datastore.engine_notes().into_iter();
+        let engine = engine.map(|said| NoteFact::Engine { said }.into()).collect();
         let mut joined = Joined {
             trial: None,
-            notes: datastore.engine_notes(),
+            notes: engine,
             incidents: Incidents::new(MOST_INCIDENTS),
             lost: None,
             monitor,
         };
-        joined.notes.extend(unwatched);
+        joined.notes.extend(unwatched.map(TrialNote::from));
         if !cancel.load(Ordering::Relaxed) {
             others.extend(datastore.other_runs());
         }
@@ -355,7 +359,7 @@ impl<J: Job> Worker<'_, J> {
 /// What all threads yielded.
 struct Joined {
     trial: Option<(Sample, CpuUsage)>,
-    notes: Vec<String>,
+    notes: Vec<TrialNote>,
     incidents: Incidents,
     lost: Option<String>,
     monitor: Vec<MonitorRow>,
@@ -366,7 +370,7 @@ impl Joined {
         let WorkerEnd { sample, cpu, is_pinned, close_summary } = end;
         close_summary.incidents.into_iter().for_each(|incident| self.incidents.add(incident));
         self.lost = self.lost.take().or(close_summary.lost);
-        let unpinned = "a driving thread could not be pinned to a CPU".to_owned();
+        let unpinned = TrialNote::from(NoteFact::NotPinned);
         if !is_pinned && !self.notes.contains(&unpinned) {
             self.notes.push(unpinned);
         }
@@ -383,7 +387,7 @@ impl Joined {
     fn add_account(&mut self, account: Account) {
         let Account { cpu, target_unknown } = account;
         let worth = target_unknown.filter(TargetUnknown::is_worth_a_note);
-        self.notes.extend(worth.map(|unknown| unknown.to_string()));
+        self.notes.extend(worth.map(|why| NoteFact::TargetUnknown { why }.into()));
         let Some((_, usage)) = &mut self.trial else { return };
         usage.process_ns = cpu.process_ns;
         usage.tool_ns = cpu.tool_ns;

@@ -60,6 +60,7 @@ pub mod histogram;
 mod issue;
 mod memory;
 mod monitor;
+mod note;
 mod sample;
 mod start;
 mod touched;
@@ -83,6 +84,7 @@ pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
 pub use monitor::MonitorRow;
+pub use note::{NoteFact, TargetUnknown, TrialNote};
 pub use sample::{
     DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
     MAX_IO_FAILURES_KEPT, Sample,

@@ -5,7 +5,7 @@
 
 use stormeter_results::HostShare;
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
-use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, Sample};
+use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
 use super::Host;
 use super::trial::Ended;
@@ -66,11 +66,12 @@ pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
         renumber(&mut end.sample, number as u32, count);
         let share = share(number, host, vms, &end, late_ns);
         if late_ns > 0 {
-            let late_ms = late_ns as f64 / 1e6;
-            end.notes.push(format!("it learned of the common start {late_ms:.1} ms late"));
+            end.notes.push(NoteFact::LateStart { late_ns }.into());
         }
         if count > 1 {
-            end.notes.iter_mut().for_each(|note| *note = format!("{}: {note}", host.name));
+            for note in &mut end.notes {
+                note.host = Some(host.name.clone());
+            }
             for incident in &mut end.incidents {
                 incident.host = Some(host.name.clone());
             }

@@ -16,7 +16,7 @@ use stormeter_runner::{
     ClientStart, ListenOrder, Password, Progress, RunError, TransferClient, TrialEnd, TrialOrder,
     run_clients,
 };
-use stormeter_trial::Interval;
+use stormeter_trial::{Interval, TrialNote};
 
 use super::gather::Trouble;
 use super::start::{CommonStart, Start};
@@ -175,7 +175,7 @@ fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
     all.sample.merge(clients.sample);
     all.clock_deviation = all.clock_deviation.max(clients.clock_deviation);
     for note in clients.notes {
-        let note = format!("the clients: {note}");
+        let note = TrialNote { of_clients: true, ..note };
         if !all.notes.contains(&note) {
             all.notes.push(note);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
 use stormeter_study::{WorkloadKind, vms_of_host};
-use stormeter_trial::Interval;
+use stormeter_trial::{Interval, NoteFact};
 
 use super::gather::Trouble;
 use super::start::Start;
@@ -52,7 +52,7 @@ impl Fleet {
         let mut end = merge::trial(&self.hosts, ended)
             .ok_or_else(|| self.stop_after(Trouble::Refused(0, "no host has a VM".into())))?;
         if in_vain > 0 {
-            end.notes.push(format!("{TOO_LATE} ({in_vain} ×)"));
+            end.notes.push(NoteFact::StartRepeated { times: in_vain }.into());
         }
         Ok(end)
     }

@@ -6,6 +6,7 @@
 
 mod finding;
 mod incident;
+mod note;
 mod remedy;
 mod setting;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use stormeter_statistics::Answer;
 
 pub(crate) use finding::finding;
 pub(crate) use incident::incident;
+pub(crate) use note::note;
 pub(crate) use remedy::{Remedies, remedy};
 pub use setting::{Setting, SettingNames, study_key};
 

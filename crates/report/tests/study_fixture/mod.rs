@@ -22,7 +22,7 @@ use stormeter_statistics::{
 use stormeter_study::{Blocks, Cell, Metric, Reset, StudyPlan, Unit};
 use stormeter_trial::{
     CpuUsage, Ended, Histogram, HostCpu, Interval as Row, IntervalTotals, KindTotals, MonitorRow,
-    Sample, StepTime,
+    NoteFact, Sample, StepTime, TrialNote,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -139,7 +139,7 @@ struct Made {
     cpu: CpuUsage,
     monitor: Vec<MonitorRow>,
     is_failed: bool,
-    notes: Vec<String>,
+    notes: Vec<TrialNote>,
     incidents: Vec<Incident>,
 }
 
@@ -264,7 +264,10 @@ impl Made {
                 false => vec![],
             },
             notes: match place.datastore {
-                1 => vec!["the server answers one request at a time".into()],
+                1 => {
+                    let said = "the server answers one request at a time".into();
+                    vec![NoteFact::Early { said }.into()]
+                }
                 _ => vec![],
             },
         }

@@ -11,8 +11,8 @@ use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
     Distribution, Durations, Ended, ExpectedBlock, FoundBlock, Histogram, HostCpu, Interval,
-    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, MonitorRow, Pressure,
-    Sample, SizeShare, StepTime, TrialFailure, Verified, Workload,
+    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, MonitorRow, NoteFact,
+    Pressure, Sample, SizeShare, StepTime, TargetUnknown, TrialFailure, Verified, Workload,
 };
 
 pub(crate) struct Dice(SplitMix64);
@@ -236,7 +236,9 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
             _ => TrialOutcome::Measured {
                 sample: sample(dice),
                 cpu: cpu(dice),
-                notes: (0..dice.below(3)).map(|_| dice.text()).collect(),
+                notes: (0..dice.below(3))
+                    .map(|_| NoteFact::Early { said: dice.text() }.into())
+                    .collect(),
             },
         },
         incidents: (0..dice.below(3))
@@ -287,6 +289,20 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     }
     if let TrialOutcome::Failed { failure, sample } = &mut trial.outcome {
         *failure = failed(dice, sample.as_ref());
+    }
+    if let TrialOutcome::Measured { notes, .. } = &mut trial.outcome {
+        for note in notes {
+            note.host = of_incidents.maybe(Dice::text);
+            note.of_clients = of_incidents.below(2) == 0;
+            note.fact = match of_incidents.below(3) {
+                0 => NoteFact::NotPinned,
+                1 => NoteFact::LateStart { late_ns: of_incidents.count() },
+                _ => {
+                    let why = TargetUnknown::Proxy(of_incidents.text(), of_incidents.text());
+                    NoteFact::TargetUnknown { why }
+                }
+            };
+        }
     }
     if let TrialOutcome::Measured { cpu, .. } = &mut trial.outcome {
         cpu.threads = dice.below(9) as u32;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_datastore::{Datastore, RealClock};
 use stormeter_study::WorkloadKind;
-use stormeter_trial::{FileOperation, FileTest};
+use stormeter_trial::{FileOperation, FileTest, NoteFact, TrialNote};
 
 use super::{FixedWorkRun, run_fixed_work};
 use crate::error::RunError;
@@ -14,7 +14,7 @@ use crate::threads::TrialEnd;
 /// How the disks are for a trial of fixed work.
 pub(crate) enum Before {
     /// As it needs them, with what is worth knowing about them.
-    Ready(Vec<String>),
+    Ready(Vec<TrialNote>),
     /// What should have made them so went wrong or was cancelled, and is what the trial comes to.
     Ended(Box<TrialEnd>),
 }
@@ -28,10 +28,12 @@ pub(crate) fn before(
 ) -> Result<Before, RunError> {
     if run.wants_fresh_files() {
         let fresh = datastore.make_fresh(0..run.vms);
-        return fresh.map(Before::Ready).map_err(|source| RunError::Datastore {
+        let said = fresh.map_err(|source| RunError::Datastore {
             url: datastore.description().url.to_string(),
             source,
-        });
+        })?;
+        let notes = said.into_iter().map(|said| NoteFact::Prepared { said }.into());
+        return Ok(Before::Ready(notes.collect()));
     }
     if let WorkloadKind::File(test @ FileTest { operation: FileOperation::Reread, .. }) = run.kind {
         // What is read again was read before, at once before and by nobody else since.
