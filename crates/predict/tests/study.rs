@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_predict::{PredictError, PredictRequest, predict_study, prepare, shortened};
 use stormeter_results::{
-    Environment, FinishReason, Phase, Prediction, ResultsFile, TrialOutcome, TrialRecord,
+    Environment, Event, EventKind, FinishReason, Phase, Prediction, ResultsFile, TrialOutcome,
+    TrialRecord,
 };
 use stormeter_runner::{RunError, Silent};
 use stormeter_simulator::example;
@@ -373,7 +374,8 @@ fn an_equal_load_is_that_of_the_slowest_datastore() {
         assert!((offered / expected - 1.0).abs() < 1e-6, "{offered} of {expected}");
     }
     let events = file.events().unwrap();
-    assert!(events.iter().any(|event| event.what.contains("equal load")), "{events:?}");
+    let is_it = |event: &Event| matches!(event.kind, EventKind::EqualLoad { .. });
+    assert!(events.iter().any(is_it), "{events:?}");
     // It is driven at that rate too when parts of it are made faster.
     let cell = driven[0].cell.unwrap();
     let elasticities = file.elasticities().unwrap();

@@ -374,7 +374,7 @@ fn findings(
     let about = if report.is_comparison() { "more datastore" } else { "more cell" };
     gather(&mut findings, about);
     let mut notes: Vec<(String, String)> =
-        events.iter().map(|event| (String::new(), event.what.clone())).collect();
+        events.iter().map(|it| (String::new(), phrases::event_sentence(&it.kind))).collect();
     for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
         notes.extend(description.notes.iter().map(|note| (name.clone(), note.clone())));
     }

@@ -47,61 +47,114 @@ impl std::fmt::Display for FinishReason {
 }
 
 /// A noteworthy event during the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// When it happened, in milliseconds since 1970-01-01 UTC.
     pub at_unix_ms: u64,
-    /// What happened, as a sentence.
-    pub what: String,
-    /// Its meaning for the results.
-    #[serde(default)]
+    /// What happened.
+    #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// The meaning of an event for the results.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// What happened to a run. Messages from elsewhere are text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EventKind {
-    /// A note without further meaning.
-    #[default]
-    Note,
     /// The run was resumed before any result could be read from it.
     Resumed,
     /// The run was resumed after a verdict could be read: whether to continue was a choice.
     ResumedAfterVerdict,
     /// The run was resumed to measure the blocks of invalid cells again.
-    Redone,
+    Redone {
+        /// The labels of these cells, and of those that they are compared with.
+        cells: Vec<String>,
+    },
+    /// The activity of the idle machine was read.
+    Idle(IdleReading),
+    /// A snapshot of the storage was taken, from which every trial starts.
+    SnapshotTaken,
+    /// The rate at which all datastores are driven alike was found.
+    EqualLoad {
+        /// The load, where the study has several.
+        load: Option<String>,
+        /// I/Os a second on each datastore.
+        rate_per_s: f64,
+    },
+    /// The ceiling of a path to storage could not be measured.
+    CeilingUnknown {
+        /// The error.
+        said: String,
+    },
+    /// Something about the state of a datastore's disks is unknown.
+    Prepared {
+        /// The datastore's URL.
+        url: String,
+        /// The host that prepared them, where the study has hosts.
+        host: Option<String>,
+        /// The message from their kind of storage.
+        said: String,
+    },
+    /// Datastores share what they should not.
+    Shared {
+        /// What they share.
+        said: String,
+    },
+    /// An event of an earlier version, which kept its sentence only.
+    Note {
+        /// The sentence.
+        said: String,
+    },
+}
+
+/// The activity of a machine that does nothing for the study.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IdleReading {
+    /// Busy share of all CPUs' time, 0 to 1.
+    pub busy_share: f64,
+    /// How long it was read.
+    pub length_ns: u64,
+    /// The share of this time in which other programs waited for storage, if it is high enough to matter.
+    pub others_io_share: Option<f64>,
 }
 
 impl EventKind {
-    const ALL: [EventKind; 4] =
-        [EventKind::Note, EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Redone];
-
     /// The name in the file.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
-            EventKind::Note => "note",
             EventKind::Resumed => "resumed",
             EventKind::ResumedAfterVerdict => "resumed-after-verdict",
-            EventKind::Redone => "redone",
+            EventKind::Redone { .. } => "redone",
+            EventKind::Idle(_) => "idle",
+            EventKind::SnapshotTaken => "snapshot-taken",
+            EventKind::EqualLoad { .. } => "equal-load",
+            EventKind::CeilingUnknown { .. } => "ceiling-unknown",
+            EventKind::Prepared { .. } => "prepared",
+            EventKind::Shared { .. } => "shared",
+            EventKind::Note { .. } => "note",
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Option<EventKind> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    /// An event of the forms 6 and 7, which had a kind and a sentence; `None` if no run wrote that kind.
+    pub(crate) fn of_named(name: &str, said: String) -> Option<EventKind> {
+        Some(match name {
+            "resumed" => EventKind::Resumed,
+            "resumed-after-verdict" => EventKind::ResumedAfterVerdict,
+            "note" | "redone" => EventKind::Note { said },
+            _ => return None,
+        })
     }
 
-    /// Files before form 6 have these sentences only.
-    pub(crate) fn of_early_sentence(what: &str) -> EventKind {
-        match what {
+    /// An event of a form before 6, which had its sentence only.
+    pub(crate) fn of_early_sentence(said: String) -> EventKind {
+        match said.as_str() {
             "resumed" => EventKind::Resumed,
             "resumed after its verdict could be read" => EventKind::ResumedAfterVerdict,
-            _ => EventKind::Note,
+            _ => EventKind::Note { said },
         }
     }
 
     /// Whether the run was resumed.
-    pub fn is_resumption(self) -> bool {
+    pub fn is_resumption(&self) -> bool {
         matches!(self, EventKind::Resumed | EventKind::ResumedAfterVerdict)
     }
 }

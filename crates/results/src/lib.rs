@@ -91,7 +91,7 @@ pub use component::Elasticity;
 pub use environment::{Environment, HostDescription};
 pub use error::ResultsError;
 pub use file::{FORMAT_VERSION, ResultsFile};
-pub use finished::{Event, EventKind, FinishReason, Finished};
+pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading};
 pub use header::{DatastoreDescription, Header, Prediction};
 pub use host::HostShare;
 pub use stormeter_disk::{Incident, Io, Said, Sharing, StalePart, StorageEvent};

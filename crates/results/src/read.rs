@@ -28,19 +28,23 @@ pub(crate) fn meta<T: DeserializeOwned>(connection: &Connection, key: &str) -> R
 }
 
 pub(crate) fn events(connection: &Connection) -> Result<Vec<Event>> {
-    let has_kinds = format(connection)? >= 6;
+    let form = format(connection)?;
     let mut select = connection.prepare("SELECT * FROM event ORDER BY id")?;
     let events = select.query_map([], |row| {
-        let what: String = row.get("what")?;
-        let kind = match has_kinds {
-            true => {
+        let what = word(row, "what")?;
+        let kind = match form {
+            // As in upgrade-6.sql.
+            ..6 => EventKind::of_early_sentence(what),
+            // As in upgrade-8.sql.
+            6 | 7 => {
                 let name = word(row, "kind")?;
-                EventKind::from_name(&name)
+                EventKind::of_named(&name, what)
                     .ok_or_else(|| strange(format!("the kind of event {name:?}")))?
             }
-            false => EventKind::of_early_sentence(&what),
+            _ => serde_json::from_str(&what)
+                .map_err(|error| strange(format!("the event {what:?}: {error}")))?,
         };
-        Ok(Event { at_unix_ms: count(row, "at_unix_ms")?, what, kind })
+        Ok(Event { at_unix_ms: count(row, "at_unix_ms")?, kind })
     })?;
     events.collect()
 }

@@ -148,6 +148,6 @@ CREATE TABLE note (
 CREATE TABLE event (
     id INTEGER PRIMARY KEY,
     at_unix_ms INTEGER NOT NULL,
-    what TEXT NOT NULL,
-    kind TEXT NOT NULL DEFAULT 'note' -- note, resumed, resumed-after-verdict, redone
+    what TEXT NOT NULL,             -- JSON: the kind, and the facts
+    kind TEXT NOT NULL DEFAULT 'note' -- resumed, resumed-after-verdict, redone, idle, prepared, ...
 ) STRICT;

@@ -60,7 +60,7 @@ pub(crate) fn clear_meta(connection: &Connection, key: &str) -> Result<()> {
 pub(crate) fn event(connection: &Connection, event: &Event) -> Result<()> {
     connection.execute(
         "INSERT INTO event (at_unix_ms, what, kind) VALUES (?, ?, ?)",
-        params![int(event.at_unix_ms)?, event.what, event.kind.name()],
+        params![int(event.at_unix_ms)?, json(&event.kind)?, event.kind.name()],
     )?;
     Ok(())
 }

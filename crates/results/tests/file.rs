@@ -83,8 +83,7 @@ fn a_run_is_resumed_where_it_stood_and_finished_again() {
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     assert_eq!(file.next_trial_id().unwrap(), 0);
     file.append_trial(&trial(1, 0)).unwrap();
-    let event =
-        Event { at_unix_ms: 7, what: "interrupted by SIGINT".into(), kind: EventKind::Redone };
+    let event = Event { at_unix_ms: 7, kind: EventKind::Redone { cells: vec!["a, vm-4k".into()] } };
     file.append_event(&event).unwrap();
     file.finish(&finished(FinishReason::Interrupted)).unwrap();
     assert_eq!(file.finished().unwrap(), Some(finished(FinishReason::Interrupted)));

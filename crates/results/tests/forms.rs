@@ -155,7 +155,8 @@ fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
     let kinds = |file: &ResultsFile| -> Vec<EventKind> {
         file.events().unwrap().into_iter().map(|event| event.kind).collect()
     };
-    let expected = [EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Note];
+    let said = "the disk was swapped".into();
+    let expected = [EventKind::Resumed, EventKind::ResumedAfterVerdict, EventKind::Note { said }];
     assert_eq!(kinds(&ResultsFile::open(&path).unwrap()), expected);
     assert_eq!(kinds(&ResultsFile::open_for_resume(&path).unwrap()), expected);
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_results::{DatastoreDescription, Elasticity, HostDescription};
+use stormeter_results::{DatastoreDescription, Elasticity, HostDescription, IdleReading};
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, Start};
 
@@ -37,9 +37,9 @@ pub trait Executor {
         progress: &mut dyn Progress,
     ) -> Result<Opened, RunError>;
 
-    /// Reads what this machine spends while nothing is driven, and gives it as a sentence; hosts keep theirs. That takes a
-    /// while, so it is not done before the results file is there: who is killed meanwhile can resume.
-    fn read_idle(&mut self, _cancel: &AtomicBool) -> Option<String> {
+    /// Reads the activity of this machine while it is idle; hosts keep theirs. That takes a while, so it is done once the
+    /// results file exists: a run that is killed meanwhile can be resumed.
+    fn read_idle(&mut self, _cancel: &AtomicBool) -> Option<IdleReading> {
         None
     }
 
@@ -207,8 +207,23 @@ pub struct PrepareOrder {
 pub struct PreparedStore {
     /// They were there already, from an earlier process of the run.
     pub reused: bool,
-    /// What could not be shown about them.
-    pub notes: Vec<String>,
+    /// What is unknown about their state.
+    pub notes: Vec<PreparedNote>,
+}
+
+/// Something that is unknown about the state of prepared disks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreparedNote {
+    /// The host, where the study has several.
+    pub host: Option<String>,
+    /// The message from their kind of storage.
+    pub said: String,
+}
+
+impl From<String> for PreparedNote {
+    fn from(said: String) -> Self {
+        Self { host: None, said }
+    }
 }
 
 /// What a trial is carried out on.

@@ -13,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use nix::time::ClockId;
+use stormeter_results::IdleReading;
 use stormeter_trial::{CpuUsage, Pressure};
-use stormeter_units::format_duration_ns;
 
 use crate::account::cpu_ns;
 use crate::host_time::HostTime;
@@ -85,24 +85,12 @@ impl IdleHost {
         }
     }
 
-    /// What was found, as a sentence without full stop.
-    pub(crate) fn sentence(&self) -> String {
-        let length = format_duration_ns(self.length.as_nanos() as f64);
-        let mut text = format!(
-            "while nothing was driven, this machine's CPUs were {:.1} % busy for {length}; that share \
-             is taken off host CPU per I/O",
-            self.busy * 100.0
-        );
-        let io =
-            self.pressure.io_ns.map_or(0.0, |ns| ns as f64 / self.length.as_nanos().max(1) as f64);
-        if io > OTHERS_IO {
-            text += &format!(
-                "; meanwhile other programs waited for storage for {:.0} % of the time, so its figures \
-                 are partly theirs",
-                io * 100.0
-            );
-        }
-        text
+    /// The reading, as it is recorded.
+    pub(crate) fn reading(&self) -> IdleReading {
+        let length_ns = self.length.as_nanos() as u64;
+        let waited = self.pressure.io_ns.map(|ns| ns as f64 / length_ns.max(1) as f64);
+        let others_io_share = waited.filter(|share| *share > OTHERS_IO);
+        IdleReading { busy_share: self.busy, length_ns, others_io_share }
     }
 }
 
@@ -227,8 +215,9 @@ mod tests {
         cpu.host.capacity_ns = 4_000_000_000;
         idle.apply(&mut cpu);
         assert_eq!(cpu.host.background_ns, Some(80_000_000));
-        let text = idle.sentence();
-        assert!(text.contains("2.0 % busy") && text.contains("30 % of the time"), "{text}");
+        let others_io_share = Some(0.3);
+        let expected = IdleReading { busy_share: 0.02, length_ns: 1_000_000_000, others_io_share };
+        assert_eq!(idle.reading(), expected);
     }
 
     /// On this machine, whatever it does.

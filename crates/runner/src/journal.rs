@@ -45,7 +45,7 @@ pub(crate) fn begin_file(
     };
     let mut file = ResultsFile::create(path, &header)?;
     if let Some(warning) = warning {
-        file.append_event(&event(warning))?;
+        file.append_event(&event(EventKind::Shared { said: warning }))?;
     }
     Ok(file)
 }
@@ -81,12 +81,8 @@ pub(crate) fn new_run_id(seed: u64) -> String {
     format!("{:016x}", mixed ^ (mixed >> 29))
 }
 
-pub(crate) fn event(what: String) -> Event {
-    event_of(EventKind::Note, what)
-}
-
-pub(crate) fn event_of(kind: EventKind, what: String) -> Event {
-    Event { at_unix_ms: unix_ms(), what, kind }
+pub(crate) fn event(kind: EventKind) -> Event {
+    Event { at_unix_ms: unix_ms(), kind }
 }
 
 pub(crate) fn unix_ms() -> u64 {

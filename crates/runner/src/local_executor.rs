@@ -4,16 +4,19 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_datastore::{Datastore, DatastoreUrl, DiskReset, DiskSpec, RealClock, Secret};
+use stormeter_datastore::{
+    Datastore, DatastoreUrl, DiskReset, DiskSpec, Prepared, RealClock, Secret,
+};
 use stormeter_driver::{Expectations, PriorContent, Seal};
+use stormeter_results::IdleReading;
 use stormeter_trial::Interval;
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
 use crate::error::RunError;
 use crate::executor::{
-    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, TrialOrder,
-    TrialTarget, Verification,
+    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedNote, PreparedStore,
+    TrialOrder, TrialTarget, Verification,
 };
 use crate::fill_spec::FillSpec;
 use crate::fixed_work::{Before, TransferListener, before, run_fixed_work_from, run_servers};
@@ -228,9 +231,9 @@ impl Executor for LocalExecutor {
         Ok(Opened { hosts: Vec::new(), stores: OpenedStores { datastores, store_of, warning } })
     }
 
-    fn read_idle(&mut self, cancel: &AtomicBool) -> Option<String> {
+    fn read_idle(&mut self, cancel: &AtomicBool) -> Option<IdleReading> {
         self.idle = IdleHost::read(self.idle_reading, cancel);
-        self.idle.as_ref().map(IdleHost::sentence)
+        self.idle.as_ref().map(IdleHost::reading)
     }
 
     fn prepare(
@@ -246,7 +249,7 @@ impl Executor for LocalExecutor {
         if let Some(verified) = &mut self.verified {
             verified.written(store, reset, prepared.reused);
         }
-        Ok(PreparedStore { reused: prepared.reused, notes: prepared.notes })
+        Ok(prepared_store(prepared))
     }
 
     /// The datastores take turns of a small part of their disks, so that a memory that they share favours none.
@@ -267,7 +270,7 @@ impl Executor for LocalExecutor {
             }
         }
         let all = all.into_iter();
-        Ok(all.map(|it| PreparedStore { reused: it.reused, notes: it.notes }).collect())
+        Ok(all.map(prepared_store).collect())
     }
 
     fn trial(
@@ -291,6 +294,11 @@ impl Executor for LocalExecutor {
         self.verified = None;
         self.stores.drain(..).filter_map(Datastore::remove).collect()
     }
+}
+
+fn prepared_store(prepared: Prepared) -> PreparedStore {
+    let notes = prepared.notes.into_iter().map(PreparedNote::from).collect();
+    PreparedStore { reused: prepared.reused, notes }
 }
 
 /// Reports what is read before a trial, so that whoever waits for its start knows that something happens.

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use stormeter_results::EventKind;
 use stormeter_study::Metric;
 use stormeter_trial::{Interval, Sample, TrialFailure};
 
@@ -82,7 +83,9 @@ pub trait Progress {
     fn resetting(&mut self, _datastore: &str) {}
     /// It is known of so many cells what more of each part of a model would bring.
     fn elasticity(&mut self, _done: u64, _of: u64) {}
-    /// Something worth knowing.
+    /// An event that the results file records, too.
+    fn event(&mut self, _event: &EventKind) {}
+    /// Something worth knowing that is not recorded.
     fn note(&mut self, _text: &str) {}
 }
 

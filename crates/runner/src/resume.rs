@@ -9,7 +9,7 @@ use stormeter_conclude::Attempts;
 use stormeter_results::{DatastoreDescription, Environment, Event, EventKind};
 
 use crate::error::RunError;
-use crate::journal::event_of;
+use crate::journal::event;
 
 /// From so many blocks on there is a verdict.
 const READABLE: usize = 2;
@@ -19,10 +19,9 @@ pub(crate) fn resumption(attempts: &Attempts) -> Event {
     // However it ended: one that was interrupted says what it has found, and of one that was killed the file
     // can be reported. Going on from there is a choice, and may have been made on it.
     if attempts.readable_blocks() >= READABLE {
-        let what = "resumed after its verdict could be read";
-        return event_of(EventKind::ResumedAfterVerdict, what.into());
+        return event(EventKind::ResumedAfterVerdict);
     }
-    event_of(EventKind::Resumed, "resumed".into())
+    event(EventKind::Resumed)
 }
 
 /// Whether the run goes on where it was begun.

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_conclude::{Conclusion, conclude};
 use stormeter_datastore::RealClock;
-use stormeter_results::{Phase, TrialRecord};
+use stormeter_results::{EventKind, Phase, TrialRecord};
 use stormeter_runner::{
     Collaborators, NullProtocol, NullServerError, NullServers, Request, Silent, run_with,
 };
@@ -164,7 +164,11 @@ fn a_datastore_in_the_network_has_the_ceiling_of_its_own_way() {
 fn without_servers_only_the_generator_s_ceiling_is_known_and_one_that_fails_is_told() {
     let (conclusion, request) = compared(&mut Broken);
     assert_eq!(ways_of(&conclusion), [None; 4]);
-    let reported = conclusion.events.iter().filter(|it| it.what.contains("no room for a process"));
+    let is_it = |kind: &EventKind| match kind {
+        EventKind::CeilingUnknown { said } => said.contains("no room for a process"),
+        _ => false,
+    };
+    let reported = conclusion.events.iter().filter(|it| is_it(&it.kind));
     assert_eq!(reported.count(), 2, "{:?}", conclusion.events);
     std::fs::remove_dir_all(request.output.parent().unwrap()).unwrap();
 

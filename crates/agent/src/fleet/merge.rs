@@ -4,7 +4,7 @@
 //! machines; agents on the same machine count it once.
 
 use stormeter_results::HostShare;
-use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
+use stormeter_runner::{OpenedStores, PreparedNote, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
 use super::Host;
@@ -47,9 +47,9 @@ pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> Prepared
     for (one, host) in prepared.into_iter().zip(hosts) {
         all.reused &= one.reused;
         for note in one.notes {
-            let known = all.notes.iter().any(|known| known.ends_with(&note));
-            if !known {
-                all.notes.push(format!("on host {}: {note}", host.name));
+            // What several hosts say is noted of the first of them.
+            if !all.notes.iter().any(|known| known.said == note.said) {
+                all.notes.push(PreparedNote { host: Some(host.name.clone()), ..note });
             }
         }
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use stormeter_conclude::conclude;
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, predict_study, prepare, shortened};
-use stormeter_report::shortened_words;
-use stormeter_results::Prediction;
+use stormeter_report::{event_sentence, shortened_words};
+use stormeter_results::{EventKind, Prediction};
 use stormeter_runner::{Place, Progress, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
@@ -122,6 +122,10 @@ impl Progress for Counter {
 
     fn elasticity(&mut self, done: u64, of: u64) {
         self.draw(done, of, format!("sensitivity to each component: cell {done} of {of}"));
+    }
+
+    fn event(&mut self, event: &EventKind) {
+        self.0.say(&event_sentence(event));
     }
 
     fn note(&mut self, text: &str) {

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_report::datastore_labels;
+use stormeter_report::{datastore_labels, event_sentence};
+use stormeter_results::EventKind;
 use stormeter_runner::{BlockEnd, Estimate, Place, Progress, TrialStart};
 use stormeter_study::StudyPlan;
 use stormeter_trial::{Interval, Sample, TrialFailure};
@@ -254,6 +255,10 @@ impl Progress for Display {
             let pieces: Vec<String> = pieces.chain(view.left()).collect();
             self.screen.say_plainly(&pieces.join(", "));
         }
+    }
+
+    fn event(&mut self, event: &EventKind) {
+        self.screen.say(&event_sentence(event));
     }
 
     fn note(&mut self, text: &str) {

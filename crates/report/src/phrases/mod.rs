@@ -4,6 +4,7 @@
 //! of a study file. Whoever shows a report says what they are called there. A model has no kernel log and no other
 //! programs, so some remedies are others for a prediction.
 
+mod event;
 mod finding;
 mod incident;
 mod note;
@@ -14,6 +15,7 @@ mod tests;
 
 use stormeter_statistics::Answer;
 
+pub use event::event_sentence;
 pub(crate) use finding::finding;
 pub(crate) use incident::incident;
 pub(crate) use note::note;

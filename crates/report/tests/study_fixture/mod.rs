@@ -13,7 +13,7 @@ pub(crate) use disturbed::disturbed;
 use planned::header;
 
 use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
-use stormeter_results::{Event, FinishReason, Header, Incident, StorageEvent};
+use stormeter_results::{Event, EventKind, FinishReason, Header, Incident, StorageEvent};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     Analysis, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact,
@@ -90,8 +90,7 @@ fn made_of(header: Header, shape: &Shape, conclude: impl FnOnce(&mut Analysis)) 
         trials: &parts,
         events: &[Event {
             at_unix_ms: 1_790_000_050_000,
-            what: "the run was killed after block 2 and resumed".into(),
-            kind: Default::default(),
+            kind: EventKind::Note { said: "the run was killed after block 2 and resumed".into() },
         }],
         finished: Some(FinishReason::MaxBlocks),
         analysis,

@@ -4,12 +4,12 @@
 //! its turn, and it is told to whoever watches and in the results file before the next one.
 
 use stormeter_conclude::Attempts;
-use stormeter_results::{HostShare, Phase, ResultsFile, TrialOutcome, TrialRecord};
+use stormeter_results::{EventKind, HostShare, Phase, ResultsFile, TrialOutcome, TrialRecord};
 use stormeter_study::{Cell, StudyPlan, trial_seed};
 use stormeter_trial::TrialFailure;
 
 use crate::error::RunError;
-use crate::journal::outcome_of;
+use crate::journal::{event, outcome_of};
 use crate::progress::{Place, Progress};
 use crate::study::clock::{Began, RunClock};
 use crate::study::schedule::Schedule;
@@ -34,6 +34,16 @@ impl Book<'_> {
     /// Whether it is a measured comparison: what is invalid ends it, and it is shown by its verdicts.
     pub(crate) fn is_comparison(&self) -> bool {
         !self.is_predicted && self.plan.is_comparison()
+    }
+
+    /// Stores an event, and passes it on.
+    pub(crate) fn happened(
+        &mut self,
+        kind: EventKind,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        progress.event(&kind);
+        Ok(self.file.append_event(&event(kind))?)
     }
 
     /// What a trial of the cell is called.

@@ -1,12 +1,11 @@
 //! The same rate for all datastores of a load, so that what differs is how they bear it: in a closed loop the faster one
 //! does more, and its latency and its CPU time are of another load.
 
-use stormeter_results::{Phase, TrialOutcome, TrialRecord};
+use stormeter_results::{EventKind, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{EqualLoad, PlanError, WorkloadKind, block_order};
 use stormeter_trial::{Arrivals, Workload};
 
 use crate::error::RunError;
-use crate::journal::event;
 use crate::progress::Progress;
 use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
@@ -40,13 +39,11 @@ impl StudyRun<'_> {
             };
             let equal = at_rate(loaded(workload, &cell), rate_per_s, cell.vms);
             equal.check(plan.disk_bytes_of(cell.workload)).map_err(PlanError::Workload)?;
-            let mut text = format!("equal load: {rate_per_s:.0} I/Os a second on each datastore");
-            if self.book.cells.len() > datastores {
+            let load = (self.book.cells.len() > datastores).then(|| {
                 let workload = &plan.workloads[cell.workload].name;
-                text = format!("{workload}, {}: {text}", plan.load_label(&cell));
-            }
-            progress.note(&text);
-            self.book.file.append_event(&event(text))?;
+                format!("{workload}, {}", plan.load_label(&cell))
+            });
+            self.book.happened(EventKind::EqualLoad { load, rate_per_s }, progress)?;
             self.rates[first..first + datastores].fill(Some(rate_per_s));
         }
         Ok(())

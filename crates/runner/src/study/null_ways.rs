@@ -4,13 +4,12 @@
 //! such servers: there only the load generator's own ceiling is known.
 
 use stormeter_datastore::DatastoreUrl;
-use stormeter_results::Phase;
+use stormeter_results::{EventKind, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
 use crate::ceiling::{closed, is_sound_beside, load_of, until_sound};
 use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
-use crate::journal::event;
 use crate::progress::Progress;
 use crate::study::clock::Began;
 use crate::study::run::StudyRun;
@@ -37,9 +36,8 @@ impl StudyRun<'_> {
                 match self.null_way(&way, &datastores, workload, progress) {
                     Err(RunError::Interrupted) => return Err(RunError::Interrupted),
                     Err(error) if !self.is_cancelled() => {
-                        let text = format!("the ceiling of a way to storage is not known: {error}");
-                        progress.note(&text);
-                        self.book.file.append_event(&event(text))?;
+                        let said = error.to_string();
+                        self.book.happened(EventKind::CeilingUnknown { said }, progress)?;
                     }
                     Err(_) => return Err(RunError::Interrupted),
                     Ok(()) => {}

@@ -15,7 +15,7 @@ use crate::environment::environment;
 use crate::error::RunError;
 use crate::executor::{Executor, OpenOrder, Opened, OpenedStores, Password, Verification};
 use crate::idle::IDLE_READING;
-use crate::journal::{Beginning, begin_file, event, event_of, finish_reason, new_run_id, unix_ms};
+use crate::journal::{Beginning, begin_file, event, finish_reason, new_run_id, unix_ms};
 use crate::local_executor::LocalExecutor;
 use crate::machine::raise_open_files;
 use crate::progress::Progress;
@@ -273,13 +273,9 @@ impl<'a> StudyRun<'a> {
         let mut attempts = Attempts::of(plan, is_null.clone(), &trials);
         if !again.is_empty() {
             attempts.redo(&again);
-            let names: Vec<String> =
+            let cells: Vec<String> =
                 again.iter().map(|&cell| cell_label(plan, &cells[cell])).collect();
-            let what = format!(
-                "asked to measure invalid cells again, with the cells that they are compared with: {}",
-                names.join("; ")
-            );
-            file.append_event(&event_of(EventKind::Redone, what))?;
+            file.append_event(&event(EventKind::Redone { cells }))?;
         }
         let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; urls.len()];
@@ -324,8 +320,7 @@ impl<'a> StudyRun<'a> {
     fn before_trials(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         self.steps.begin()?;
         if let Some(idle) = self.executor.read_idle(self.cancel) {
-            progress.note(&idle);
-            self.book.file.append_event(&event(idle))?;
+            self.book.happened(EventKind::Idle(idle), progress)?;
         }
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;

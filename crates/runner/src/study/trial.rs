@@ -1,13 +1,12 @@
 //! One trial of a cell, from the state of its disks to its record.
 
 use stormeter_datastore::DiskReset;
-use stormeter_results::Phase;
+use stormeter_results::{EventKind, Phase};
 use stormeter_study::{Cell, Reset, WorkloadKind};
 use stormeter_trial::FileOperation;
 
 use crate::error::RunError;
-use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
-use crate::journal::event;
+use crate::executor::{PrepareOrder, PreparedNote, PreparedStore, TrialOrder, TrialTarget};
 use crate::progress::{Progress, TrialStart};
 use crate::study::clock::Began;
 use crate::study::equal_load::at_rate;
@@ -73,8 +72,7 @@ impl StudyRun<'_> {
             return Ok(());
         }
         self.steps.snapshot()?;
-        progress.note("a snapshot of the storage was taken; every trial begins with it");
-        Ok(self.book.file.append_event(&event("a snapshot of the storage was taken".into()))?)
+        self.book.happened(EventKind::SnapshotTaken, progress)
     }
 
     fn writes_anew(&self) -> bool {
@@ -99,14 +97,13 @@ impl StudyRun<'_> {
     fn note_once(
         &mut self,
         store: usize,
-        notes: Vec<String>,
+        notes: Vec<PreparedNote>,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        for note in notes {
-            let text = format!("{}: {note}", self.urls[store]);
-            if !self.book.file.events()?.iter().any(|event| event.what == text) {
-                progress.note(&text);
-                self.book.file.append_event(&event(text))?;
+        for PreparedNote { host, said } in notes {
+            let kind = EventKind::Prepared { url: self.urls[store].clone(), host, said };
+            if !self.book.file.events()?.iter().any(|event| event.kind == kind) {
+                self.book.happened(kind, progress)?;
             }
         }
         Ok(())
