@@ -1,9 +1,9 @@
-//! What a window cost beyond the driving threads' own time: process, host and target.
+//! The CPU time of a window beyond that of the driving threads: process, host and target.
 //!
-//! A thread that does not drive reads it. It takes some 0.1 ms, and more on a host with many CPUs or a
-//! server of many processes; were it read by a driving thread, every I/O that completed meanwhile would
-//! carry that time. The reader is woken when the window opens and closes; how late it came is a part of
-//! what it says, and what it says of the host is of the time between its own two readings.
+//! A thread that does not drive reads it. Reading takes some 0.1 ms, and more on a host with many CPUs or a server of
+//! many processes; on a driving thread, this time would be charged to every I/O that completes meanwhile. The reader is
+//! woken when the window opens and closes. It reports how late it was, and its figures for the host are for the time
+//! between its own two readings.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -16,22 +16,22 @@ use stormeter_trial::{CpuUsage, TargetUnknown};
 use crate::host_time::HostTime;
 use crate::target::{Opened, Target};
 
-/// The target of a trial, found when its disks are open: only then do the server's processes for
-/// them exist. It is looked for anew each trial, because servers are restarted.
+/// The target of a trial, found when its disks are open: only then do the server's processes for them exist. It is
+/// looked up again for each trial, because servers are restarted.
 pub(crate) type FoundTarget = OnceLock<Result<Target, TargetUnknown>>;
 
-/// An end of the window, and when it was.
+/// An end of the window, and its time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Moment {
     Opened(Instant),
     Closed(Instant),
 }
 
-/// What process and host have spent so far.
+/// The CPU time of process and host so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Whole {
     process_ns: u64,
-    /// Threads of this process that drive no I/O, by their numbers, and the CPU time of each.
+    /// The threads of this process that drive no I/O, by thread id, with the CPU time of each.
     tool: Vec<(i32, u64)>,
     host: HostTime,
 }
@@ -42,7 +42,7 @@ impl Whole {
         Self { process_ns, tool: tool_threads(), host: HostTime::now() }
     }
 
-    /// What was spent from `earlier` to this, apart from what driving threads count themselves.
+    /// The CPU time since `earlier`, except for what driving threads count themselves.
     fn since(&self, earlier: &Whole) -> CpuUsage {
         let spent_ns = |(thread, now_ns): &(i32, u64)| {
             let then = earlier.tool.iter().find(|(known, _)| known == thread);
@@ -50,7 +50,7 @@ impl Whole {
         };
         CpuUsage {
             process_ns: self.process_ns.saturating_sub(earlier.process_ns),
-            // Not even this thread could be seen: /proc is closed to us.
+            // Not even this thread was visible: /proc cannot be read.
             tool_ns: (!self.tool.is_empty()).then(|| self.tool.iter().map(spent_ns).sum()),
             host: self.host.since(&earlier.host),
             pressure: self.host.pressure_since(&earlier.host),
@@ -59,12 +59,12 @@ impl Whole {
     }
 }
 
-/// How the kernel and we name threads that do I/O: driving threads, the positional engine's, the workers
+/// The names of threads that do I/O: driving threads, the positional engine's, the workers
 /// of io_uring (`iou-wrk-…`, `iou-sqp-…`; io_uring/io-wq.c and sqpoll.c of the kernel).
 const IO_THREADS: [&str; 3] = ["driver-", "positional-", "iou-"];
 
-/// A thread that ends within the window leaves its time with the I/Os, which is too much rather than
-/// too little.
+/// The time of a thread that ends within the window is charged to the I/Os: an overestimate rather than an
+/// underestimate.
 fn tool_threads() -> Vec<(i32, u64)> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let tool = tasks.filter_map(|task| {
@@ -93,12 +93,12 @@ pub(crate) fn cpu_ns(clock: ClockId) -> Option<u64> {
     Some(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-/// What was read of a window.
+/// The account of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Account {
-    /// Without the figures of driving threads.
+    /// CPU usage, without that of the driving threads.
     pub(crate) cpu: CpuUsage,
-    /// Why the target's share is unknown, if it was looked for.
+    /// Why the target's CPU time is unknown, if it was requested.
     pub(crate) target_unknown: Option<TargetUnknown>,
 }
 
@@ -129,7 +129,7 @@ impl<'a, R: FnMut() -> Whole> Reader<'a, R> {
         self.opened = Some(AtOpening { whole, target, late_ns });
     }
 
-    /// `None` where the window was not open.
+    /// `None` if the window was not open.
     pub(crate) fn close(&mut self, at: Instant) -> Option<Account> {
         let opened = self.opened.take()?;
         let whole = (self.read)();
@@ -144,7 +144,7 @@ impl<'a, R: FnMut() -> Whole> Reader<'a, R> {
         Some(Account { cpu, target_unknown })
     }
 
-    /// Waits for both ends. `None` where one did not come.
+    /// Waits for both ends. `None` if one did not come.
     pub(crate) fn wait(mut self, moments: &Receiver<Moment>) -> Option<Account> {
         loop {
             match moments.recv().ok()? {
@@ -170,7 +170,7 @@ mod tests {
     /// A limit of loops, not of time.
     const ROUNDS: u64 = 20_000_000_000;
 
-    /// Works until this thread has spent so much.
+    /// Works until this thread has used a given CPU time.
     fn spend(ns: u64) {
         let own = || cpu_ns(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
         let until_ns = own() + ns;
@@ -190,7 +190,7 @@ mod tests {
         let tool_ns = |during: &dyn Fn()| {
             let then = Whole::now();
             during();
-            // Tests beside this one are threads that drive nothing, too: of this one alone.
+            // Other tests run on threads that drive nothing, too: only this one's is checked.
             let own = nix::unistd::gettid().as_raw();
             let of =
                 |whole: &Whole| whole.tool.iter().find(|(thread, _)| *thread == own).map(|it| it.1);

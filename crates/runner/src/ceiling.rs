@@ -1,7 +1,6 @@
 //! The generator's own ceiling: the workload on a datastore that completes everything at once.
 //!
-//! That is `null:` for the generator alone, or a server that answers from nothing for the generator
-//! and an initiator together.
+//! That is `null:` for the generator alone, or a null server for the generator and an initiator together.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,10 +14,10 @@ use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 use crate::verify::rehearsal;
 use crate::workers::at_once;
 
-/// Runs the trial on `url`, which answers at once and keeps nothing (`null:`, a null server). An open loop is closed for it, with 16 outstanding I/Os a disk: its
-/// own rate would be all that is measured otherwise. Pauses between bursts are left out likewise.
-/// With `seal`, blocks are sealed and looked at as where reads are verified: what that costs is a
-/// part of the ceiling.
+/// Runs the trial on `url`, which answers at once and stores nothing (`null:`, a null server). An open loop is run as a
+/// closed one, with 16 outstanding I/Os per disk: otherwise its own rate would be measured. Pauses between bursts are
+/// left out for the same reason. With `seal`, blocks are sealed and checked as in verified trials: the ceiling includes
+/// this cost.
 ///
 /// # Errors
 /// As [`crate::run_trial`].
@@ -34,7 +33,7 @@ pub fn measure_ceiling(
     measure_ceiling_from(url, run, seal, (clock, cancel), start, progress)
 }
 
-/// As [`measure_ceiling`], begun as `start` says.
+/// As [`measure_ceiling`], with a given start.
 pub(crate) fn measure_ceiling_from(
     url: &DatastoreUrl,
     run: &TrialRun<'_>,
@@ -77,7 +76,7 @@ pub(crate) fn measure_ceiling_from(
     run_trial_from(&run, &null, expectations.as_mut(), clock, start, progress)
 }
 
-/// How much such a load keeps outstanding, all VMs together: of several the highest is that of the ceiling.
+/// The outstanding I/Os of such a load, all VMs together: the ceiling is measured with the highest load.
 pub(crate) fn load_of(workload: &Workload, vms: u32) -> u64 {
     let outstanding = match closed(workload, u32::MAX).arrivals {
         Arrivals::Closed { outstanding } => outstanding,
@@ -86,12 +85,12 @@ pub(crate) fn load_of(workload: &Workload, vms: u32) -> u64 {
     u64::from(vms) * u64::from(outstanding)
 }
 
-/// A ceiling is measured so often at the most; the best counts. It is short, and one moment in which the
-/// generator was not run would be held against everything that is measured after it.
+/// The largest number of attempts at a ceiling; the best counts. An attempt is short, and an instant in which the
+/// generator did not run would cast doubt on everything that is measured later.
 const ATTEMPTS: u32 = 3;
 
-/// Measures until a trial is sound, but no oftener than [`ATTEMPTS`]. `measure` is given the number of the attempt,
-/// keeps what came of it and says whether that was sound.
+/// Measures until a trial is sound, but at most [`ATTEMPTS`] times. `measure` receives the number of the attempt,
+/// stores the outcome and returns whether it was sound.
 pub(crate) fn until_sound(
     mut measure: impl FnMut(u32) -> Result<bool, RunError>,
 ) -> Result<(), RunError> {
@@ -103,13 +102,13 @@ pub(crate) fn until_sound(
     Ok(())
 }
 
-/// Whether something was done, by a generator that had its CPUs.
+/// Whether I/O completed, and the generator had its CPUs.
 pub(crate) fn is_sound(end: &TrialEnd) -> bool {
     end.sample.operations() > 0 && !stormeter_statistics::is_starved(&end.cpu, end.sample.window_ns)
 }
 
-/// As [`is_sound`], for one through a server on this machine: where CPUs are few the server takes the generator's
-/// whenever it is measured, so one attempt more is all that can help.
+/// As [`is_sound`], for a ceiling through a server on this machine: with few CPUs the server always takes those of the
+/// generator, so only one more attempt can help.
 pub(crate) fn is_sound_beside(end: &TrialEnd, attempt: u32) -> bool {
     is_sound(end) || attempt > 0 && end.sample.operations() > 0
 }
@@ -118,7 +117,7 @@ pub(crate) fn granularity(workload: &Workload) -> u32 {
     workload.granularity_bytes().min(1 << 30) as u32
 }
 
-/// The workload as a closed loop without pauses, as it was if it is one.
+/// The workload as a closed loop without pauses; unchanged if it is one.
 pub(crate) fn closed(workload: &Workload, most_outstanding: u32) -> Workload {
     let arrivals = match workload.arrivals {
         closed @ Arrivals::Closed { .. } => closed,

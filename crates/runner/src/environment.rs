@@ -7,7 +7,7 @@ use stormeter_results::Environment;
 
 use crate::machine::{allowed_cpus, line_of, load_average, memory_bytes};
 
-/// Reads what can be read; what cannot stays empty.
+/// Reads what can be read; the rest stays empty.
 pub fn environment(clock: &RealClock) -> Environment {
     let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     Environment {
@@ -52,7 +52,7 @@ fn mitigations() -> Vec<String> {
     found
 }
 
-/// The hypervisor's vendor where the firmware names one, or that there is one.
+/// The hypervisor's vendor if the firmware names one; otherwise only that there is one.
 pub(crate) fn virtualization(cpu_info: &str) -> Option<String> {
     if let Some(kind) = line_of("/sys/hypervisor/type") {
         return Some(kind);

@@ -1,4 +1,4 @@
-//! Why a comparison could not be carried out.
+//! Why a run failed.
 
 use stormeter_datastore::{DatastoreError, UrlError};
 use stormeter_results::ResultsError;
@@ -7,8 +7,8 @@ use stormeter_trial::{FixedWorkError, TargetUnknown, TrialFailure};
 
 use crate::study::ResetError;
 
-/// What stopped a comparison before or between its trials. What goes wrong within a trial is that
-/// trial's outcome, not an error.
+/// What stopped a run before or between its trials. A failure within a trial is the outcome of that trial, not an
+/// error.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The plan itself.
@@ -20,18 +20,18 @@ pub enum RunError {
     /// A datastore that cannot be used.
     #[error("{}", named(url, source))]
     Datastore {
-        /// Which.
+        /// The datastore's URL.
         url: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: DatastoreError,
     },
     /// The metric needs a server on this machine.
     #[error("{url} has no target CPU time to compare: {source}")]
     NoTarget {
-        /// Which datastore.
+        /// The datastore's URL.
         url: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: TargetUnknown,
     },
@@ -43,15 +43,15 @@ pub enum RunError {
         "{path} holds measured results, which a prediction does not replace; choose another results file"
     )]
     Measured {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
     /// The results file of an earlier prediction is in the way.
     #[error("the earlier prediction {path} cannot be replaced: {source}")]
     Replace {
-        /// Where it is.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// The results file belongs to another plan.
@@ -67,23 +67,23 @@ pub enum RunError {
     /// The state before a trial.
     #[error(transparent)]
     Reset(#[from] ResetError),
-    /// A step of the study's trials that cannot be taken.
-    #[error("the step `{step}` at {at} cannot be taken: {reason}")]
+    /// A step of the study's trials that cannot be executed.
+    #[error("the step `{step}` at {at} cannot be executed: {reason}")]
     Step {
-        /// What was to be done.
+        /// The step.
         step: String,
-        /// When, with its unit.
+        /// Its time, with the unit.
         at: String,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
-    /// What the steps of a trial changed stays changed.
+    /// The effects of a trial's steps were not undone.
     #[error(
-        "what the steps of a trial broke is not whole again, so no other trial is begun: {0}; mend it \
-         by hand, then run the same command again to go on"
+        "the effects of the steps of a trial were not undone, so no other trial is started: {0}; undo them by \
+         hand, then run the same command again to resume"
     )]
     NotRestored(String),
-    /// The time is too short for the least that gives a verdict.
+    /// The time limit is too short for the fewest blocks that yield a verdict.
     #[error(
         "a time limit of {limit} leaves no room for two blocks of {trials} trials of {trial} each; use a longer \
          time limit or shorter trials"
@@ -104,91 +104,91 @@ pub enum RunError {
     Memory {
         /// I/Os outstanding at once.
         outstanding: u64,
-        /// Bytes, written out.
+        /// A size with its unit.
         needed: String,
-        /// Bytes, written out.
+        /// A size with its unit.
         available: String,
     },
-    /// Nothing can be verified where nothing is kept.
-    #[error("{0} keeps nothing that could be read back; leave out verify, or that datastore")]
+    /// A datastore that stores nothing cannot be verified.
+    #[error("{0} stores nothing that could be read back; leave out verify, or that datastore")]
     VerifyNull(String),
-    /// What is known of each block does not fit into memory.
+    /// The expectations of all blocks do not fit into memory.
     #[error(
         "verify needs {needed} to know the last write of every block, but {available} of memory \
          are available; use fewer VMs or smaller disks, or leave out verify"
     )]
     VerifyMemory {
-        /// Bytes, written out.
+        /// A size with its unit.
         needed: String,
-        /// Bytes, written out.
+        /// A size with its unit.
         available: String,
     },
-    /// A trial of fixed work that cannot be done.
+    /// A trial of fixed work that is impossible.
     #[error(transparent)]
     FixedWork(#[from] FixedWorkError),
-    /// A model cannot carry out the trial.
+    /// A model cannot run the trial.
     #[error("{0}")]
     Model(String),
-    /// A client and its server could not be joined on this machine.
+    /// A client and its server could not be connected on this machine.
     #[error(
         "no connection could be made over this machine's loopback address ({0}); is 127.0.0.1 up, \
          and does a firewall leave it alone?"
     )]
     Loopback(String),
-    /// The servers of a transfer and its clients on another machine did not come together.
-    #[error("the clients of the transfer could not be let in: {0}")]
+    /// The clients of a transfer, on another machine, did not connect to its servers.
+    #[error("the clients of the transfer could not connect: {0}")]
     TransferListener(String),
-    /// A host refuses or fails what it was asked to do.
+    /// A host refused its share, or failed.
     #[error("on host {host}: {reason}")]
     OnHost {
-        /// Which, by its name in the study.
+        /// Its name in the study.
         host: String,
-        /// What it says.
+        /// Its message.
         reason: String,
     },
-    /// The agent on a host cannot be reached, or no longer.
+    /// The agent on a host cannot be reached, or was lost.
     #[error("the agent on host {host} {reason}")]
     Agent {
-        /// Which, by its name in the study.
+        /// Its name in the study.
         host: String,
         /// What happened, as the rest of a sentence.
         reason: String,
     },
-    /// The study names hosts that this process has no way to.
+    /// The study names hosts that this process cannot reach.
     #[error("{0}")]
     Hosts(String),
-    /// An order that makes no sense.
-    #[error("the order cannot be carried out: {0}")]
+    /// An invalid request.
+    #[error("invalid request: {0}")]
     Order(String),
-    /// A driving thread did not come up.
+    /// A driving thread did not start.
     #[error(
         "a driving thread could not be started ({0}); raise the limit of processes (ulimit -u)"
     )]
     Thread(String),
     /// The same datastore failed again and again.
-    #[error("{url} failed in {trials} trials and gave no result: {failure}")]
+    #[error("{url} failed in {trials} trials and has no result: {failure}")]
     KeepsFailing {
-        /// Which.
+        /// The datastore's URL.
         url: String,
-        /// How often.
+        /// The number of failed trials.
         trials: u32,
-        /// Why the last one did.
+        /// The reason of the last failure.
         failure: Box<TrialFailure>,
     },
-    /// The ceiling of a way to storage needs a server that answers from nothing.
-    #[error("the server that answers from nothing did not start: {0}")]
+    /// The ceiling of a path to storage needs a null server, which did not start.
+    #[error("the null server did not start: {0}")]
     NullServer(String),
-    /// Asked to stop before there was anything to keep.
+    /// Cancelled before there was anything to keep.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl RunError {
-    /// The failure of the trial that ended with this error, if it is that trial's alone: what cannot be opened or
-    /// reset any more may work in the next one, or on another datastore.
+    /// The failure of the trial that ended with this error, if it concerns only that trial: opening or resetting may work
+    /// in the next one, or on another datastore.
     ///
     /// # Errors
-    /// The error, if no other trial would fare better.
+    /// The error itself, if every other trial would fail, too.
     pub(crate) fn of_trial(self) -> Result<TrialFailure, RunError> {
         match self {
             RunError::Datastore { .. } => Ok(TrialFailure::Datastore { said: self.to_string() }),
@@ -202,7 +202,7 @@ impl RunError {
     }
 }
 
-/// The reason with the datastore's name before it, unless it names the place itself.
+/// The reason, prefixed with the datastore's URL unless it contains it.
 fn named(url: &str, source: &DatastoreError) -> String {
     let reason = source.to_string();
     let place = url.split('?').next().unwrap_or(url);

@@ -1,4 +1,4 @@
-//! The content of the disks before the first trial, and how it gets there.
+//! The content of the disks before the first trial, and how it is written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,22 +10,22 @@ use stormeter_trial::Content;
 use crate::error::RunError;
 use crate::progress::Progress;
 
-/// What the disks of a run hold.
+/// The content of a run's disks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FillSpec {
     /// The disks.
     pub disks: DiskSpec,
-    /// What is written into them.
+    /// The kind of content.
     pub content: Content,
-    /// The content follows from it.
+    /// The seed of the content.
     pub seed: u64,
-    /// Zeros instead; sealed blocks never are.
+    /// Zeros instead of content; never for sealed blocks.
     pub zero: bool,
 }
 
 impl FillSpec {
-    /// Names the content, so that only the right disks are used again. Sealed blocks are other content
-    /// than plain ones, and so are those of another size.
+    /// Identifies the content, so that only matching disks are reused. Sealed and plain blocks differ, and so do sealed
+    /// blocks of different sizes.
     pub(crate) fn id(&self, unit_bytes: Option<u32>) -> u64 {
         self.seed
             ^ self.content.compressible_percent.to_bits().rotate_left(17)
@@ -34,7 +34,7 @@ impl FillSpec {
             ^ if self.zero { 0x5a5a_0000_a5a5_0000 } else { 0 }
     }
 
-    /// Writes the disks of a datastore, or brings them back to this content by `reset`.
+    /// Writes the disks of a datastore, or restores this content by `reset`.
     pub(crate) fn write(
         &self,
         datastore: &mut Datastore,
@@ -47,8 +47,8 @@ impl FillSpec {
         self.write_paced(datastore, seal, reset, (&|_| {}, &cancelled), progress)
     }
 
-    /// The same, asking `pace` before so many bytes more are written, which returns when they may be,
-    /// and `cancelled` whether to give up.
+    /// The same, calling `pace` before a given number of further bytes is written, which returns when they may be
+    /// written, and polling `cancelled`.
     pub(crate) fn write_paced(
         &self,
         datastore: &mut Datastore,

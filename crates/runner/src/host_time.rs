@@ -1,32 +1,32 @@
-//! The host's CPU time and pressure at one moment, as the kernel keeps them.
+//! The kernel's accounts of the host's CPU time and pressure, read at one instant.
 //!
-//! The kernel's idle time is clocked, its busy time mostly counted by ticks (see [`HostCpu`]), so each
-//! reading has its own moment: the time between two of them less idle time is busy time, whatever the
-//! ticks saw. `/proc/stat` gives idle time in steps of 10 ms, over all CPUs together.
+//! The kernel measures idle time by a clock, but busy time mostly by ticks (see [`HostCpu`]). So each reading has its
+//! own time: the time between two readings, minus idle time, is busy time, whatever the ticks missed. `/proc/stat`
+//! shows idle time in steps of 10 ms, over all CPUs together.
 
 use std::fs;
 use std::time::Instant;
 
 use stormeter_trial::{HostCpu, Pressure};
 
-/// The host's cumulative accounts at one moment.
+/// The host's cumulative accounts at one instant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostTime {
     pub(crate) at: Instant,
-    /// Since the system began; 0 throughout where it cannot be read.
+    /// Since boot; all 0 if it cannot be read.
     pub(crate) cpu: HostCpu,
     pub(crate) pressure: Pressure,
 }
 
 impl HostTime {
-    /// Both.
+    /// Reads CPU time and pressure.
     pub(crate) fn now() -> Self {
         Self { pressure: pressure(), ..Self::cpu_now() }
     }
 
     /// CPU time only, which is one file.
     pub(crate) fn cpu_now() -> Self {
-        // The kernel sums up the CPUs first of all when the file is read; interrupts come after.
+        // When the file is read, the kernel sums up the CPUs first, before interrupts.
         let at = Instant::now();
         let cpu = fs::read_to_string("/proc/stat").ok().and_then(|text| parse_host(&text));
         Self { at, cpu: cpu.unwrap_or_default(), pressure: Pressure::default() }
@@ -88,7 +88,7 @@ fn pressure() -> Pressure {
     Pressure { cpu_ns: of("cpu"), io_ns: of("io"), memory_ns: of("memory") }
 }
 
-/// `some avg10=… avg60=… avg300=… total=12345`: microseconds since the system began.
+/// `some avg10=… avg60=… avg300=… total=12345`: microseconds since boot.
 fn some_ns(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let total = line.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
@@ -113,7 +113,7 @@ mod tests {
         assert!(parse_host("nonsense").is_none());
     }
 
-    /// Half of what was spent fell between ticks.
+    /// Half of the busy time fell between ticks.
     #[test]
     fn what_the_ticks_missed_is_seen_by_the_clock() {
         let at = Instant::now();

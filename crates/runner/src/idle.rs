@@ -1,12 +1,12 @@
-//! What this machine spends while nothing is driven.
+//! The CPU time that this machine spends while it is idle.
 //!
-//! A machine is never quite idle, and what it spends anyway would be charged to the I/Os of a trial: to
-//! each of them the more, the fewer there are. So its idle time is read once before anything is driven,
-//! and the share that was missing is taken off the host's CPU time of every trial.
+//! A machine is never quite idle, and its background activity would be charged to the I/Os of a trial: the fewer
+//! they are, the more to each. So its idle time is read once before any load, and the busy share is subtracted from
+//! the host's CPU time of every trial.
 //!
-//! `/proc/stat` moves in steps of 10 ms. An error of one step in a second would be 100 µs an I/O at 100
-//! I/Os a second, so the reading begins and ends at a step: it looks again and again until the account
-//! moves, and takes off what the looking itself costs.
+//! `/proc/stat` advances in steps of 10 ms. An error of one step in a second would be 100 µs per I/O at 100 I/Os a
+//! second, so the reading starts and ends at a step: it polls until the account advances, and subtracts the cost of
+//! polling.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -19,18 +19,18 @@ use stormeter_trial::{CpuUsage, Pressure};
 use crate::account::cpu_ns;
 use crate::host_time::HostTime;
 
-/// How long it is read where trials are no shorter.
+/// The length of the reading, unless trials are shorter.
 pub(crate) const IDLE_READING: Duration = Duration::from_secs(1);
-/// Shorter than this it says nothing.
+/// A shorter reading would be meaningless.
 const LEAST: Duration = Duration::from_millis(100);
-/// A step is this far at most on a machine with an idle CPU; without one there are no steps.
+/// The longest wait for a step on a machine with an idle CPU; without one there are no steps.
 const STEP: Duration = Duration::from_millis(25);
-/// How often it is looked whether to stop.
+/// How often cancellation is polled.
 const LOOK_UP: Duration = Duration::from_millis(50);
-/// Waiting for storage above this share of the time is somebody's I/O.
+/// A larger share of time spent waiting for storage indicates I/O of other programs.
 const OTHERS_IO: f64 = 0.10;
 
-/// A machine on which nothing is driven.
+/// The activity of an idle machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct IdleHost {
     /// Busy share of all CPUs' time.
@@ -39,10 +39,10 @@ pub(crate) struct IdleHost {
     pressure: Pressure,
 }
 
-/// Where readings come from: the machine, or a test's.
+/// The source of readings: the machine, or a test.
 pub(crate) trait Watch {
     fn read(&mut self) -> HostTime;
-    /// CPU time that this thread has spent itself.
+    /// CPU time of this thread.
     fn own_ns(&mut self) -> u64;
     fn pause(&mut self, time: Duration);
 }
@@ -64,8 +64,7 @@ impl Watch for Machine {
 }
 
 impl IdleHost {
-    /// Reads for so long, while nothing is driven. `None` where CPU time cannot be read, or if it was
-    /// cancelled.
+    /// Reads for `length`, without load. `None` if CPU time cannot be read, or if it was cancelled.
     pub(crate) fn read(length: Duration, cancel: &AtomicBool) -> Option<Self> {
         let before = HostTime::now();
         let busy = busy_share(&mut Machine, length.max(LEAST), cancel)?;
@@ -77,7 +76,7 @@ impl IdleHost {
         })
     }
 
-    /// Says in the trial's figures what the machine would have spent anyway.
+    /// Adds the background activity to a trial's figures.
     pub(crate) fn apply(&self, cpu: &mut CpuUsage) {
         let host = &mut cpu.host;
         if host.capacity_ns > 0 {
@@ -136,7 +135,7 @@ mod tests {
 
     const STEP_NS: u64 = 10_000_000;
 
-    /// Two CPUs, one of which is looked from; what others spend is spread evenly.
+    /// Two CPUs, one of which polls; the time of other programs is spread evenly.
     struct Simulated {
         begin: Instant,
         now_ns: u64,
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(idle.reading(), expected);
     }
 
-    /// On this machine, whatever it does.
+    /// This machine, whatever it is doing.
     #[test]
     fn the_real_host_is_read() {
         let idle = IdleHost::read(Duration::ZERO, &AtomicBool::new(false)).unwrap();

@@ -1,5 +1,4 @@
-//! What a run writes into its results file beside trials: its beginning, what happens on the way, and
-//! why it ended.
+//! What a run writes into its results file in addition to trials: its header, events, and why it ended.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +13,7 @@ use stormeter_study::StudyPlan;
 use crate::error::RunError;
 use crate::threads::TrialEnd;
 
-/// What is written before the first trial.
+/// The header's content, written before the first trial.
 #[derive(Clone)]
 pub(crate) struct Beginning<'a> {
     pub(crate) run_id: &'a str,
@@ -23,11 +22,11 @@ pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) environment: Environment,
     pub(crate) datastores: Vec<DatastoreDescription>,
-    /// Of what, where it is predicted and not measured.
+    /// The site, for a prediction.
     pub(crate) prediction: Option<Box<Prediction>>,
 }
 
-/// A new results file, with a warning in it where datastores share what they should not.
+/// Creates the results file, with a warning if datastores share what they should not.
 pub(crate) fn begin_file(
     path: &Path,
     beginning: Beginning<'_>,
@@ -50,7 +49,7 @@ pub(crate) fn begin_file(
     Ok(file)
 }
 
-/// Why a run ended that gave this.
+/// Why a run with this result ended.
 pub(crate) fn finish_reason(
     result: &Result<FinishReason, RunError>,
     is_cancelled: bool,
@@ -65,7 +64,7 @@ pub(crate) fn finish_reason(
     }
 }
 
-/// What is kept of a trial that came to an end.
+/// The outcome of a trial, as it is stored.
 pub(crate) fn outcome_of(end: TrialEnd) -> TrialOutcome {
     match end.failure() {
         Some(failure) => TrialOutcome::Failed { failure, sample: Some(end.sample) },
@@ -73,7 +72,7 @@ pub(crate) fn outcome_of(end: TrialEnd) -> TrialOutcome {
     }
 }
 
-/// Sixteen hexadecimal digits that no other run has: from the time, the process and the seed.
+/// Sixteen hexadecimal digits that no other run has, from the time, the process and the seed.
 pub(crate) fn new_run_id(seed: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let mixed = (now ^ seed.rotate_left(32) ^ (u64::from(std::process::id()) << 40))

@@ -1,10 +1,9 @@
-//! Carries out comparisons and studies: trials in the plan's order, into the results file. On real datastores they run
-//! on threads here; others carry them out on hosts, or on a model.
+//! Runs comparisons and studies: trials in the plan's order, into the results file. On real datastores they run on
+//! threads of this process; other executors run them on hosts, or on a model.
 //!
-//! This is where the stages meet: it opens datastores, gives their disks to the driver on pinned
-//! threads, reads what that cost, stores each trial in a transaction and asks the statistics
-//! whether to go on. It draws nothing and prints nothing: whoever wants to see it work passes a
-//! [`Progress`].
+//! This is where the stages meet: it opens datastores, gives their disks to the driver on pinned threads, reads CPU
+//! usage, stores each trial in a transaction and asks the statistics whether to continue. It draws and prints nothing:
+//! a caller that wants to show its work passes a [`Progress`].
 
 mod account;
 mod accounting;

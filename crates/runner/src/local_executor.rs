@@ -1,5 +1,5 @@
-//! The executor whose trials run on threads of this process: for a study on this machine, and at the agent's end of one
-//! on several hosts.
+//! The executor that runs trials on threads of this process: for a study on this machine, and in the agents of one on
+//! several hosts.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -31,26 +31,26 @@ use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
 use crate::turns::write_in_turns;
 use crate::verify::{check_room_for, owner_of};
 
-/// Opens datastores and drives them. Dropped, it removes their disks.
+/// Opens datastores and drives them. Their disks are removed when it is dropped.
 pub struct LocalExecutor {
     clock: RealClock,
-    /// How long the idle machine is read.
+    /// The length of the reading of the idle machine.
     idle_reading: Duration,
     stores: Vec<Datastore>,
-    /// What this machine spends while nothing is driven.
+    /// The activity of the idle machine.
     idle: Option<IdleHost>,
     verified: Option<Verified>,
-    /// Passwords by the URLs of datastores, beside those of an order.
+    /// Passwords by the URLs of datastores, in addition to those of an order.
     secrets: Vec<(String, Secret)>,
 }
 
-/// What verifying needs to know of the stores.
+/// What verification needs to know about the stores.
 struct Verified {
     of: Verification,
     run_id: String,
     first_number: usize,
     disks: DiskSpec,
-    /// Of each store, from when its disks are written.
+    /// For each store, once its disks are written.
     expectations: Vec<Option<Expectations>>,
 }
 
@@ -61,12 +61,12 @@ impl Verified {
         Seal { owner, unit_bytes: self.of.unit_bytes }
     }
 
-    /// And those of the load generator's ceiling.
+    /// The seal for the load generator's ceiling.
     fn seal_of_ceiling(&self) -> Seal {
         Seal { owner: owner_of("ceiling", 0), unit_bytes: self.of.unit_bytes }
     }
 
-    /// Expects of a store's disks what they hold now.
+    /// Expects the present content of a store's disks.
     fn expect(&mut self, store: usize, past: PriorContent, resumptions: u32) {
         let DiskSpec { count, size_bytes, .. } = self.disks;
         let seal = self.seal(store);
@@ -74,7 +74,7 @@ impl Verified {
             Some(Expectations::new(seal, past, resumptions, count, size_bytes));
     }
 
-    /// The same after the disks were written for the first time, or were brought back.
+    /// The same after the disks were written for the first time, or were reset.
     fn written(&mut self, store: usize, reset: Option<DiskReset>, reused: bool) {
         match reset {
             Some(_) => self.expect(store, PriorContent::Prepared, 0),
@@ -87,7 +87,7 @@ impl Verified {
 }
 
 impl LocalExecutor {
-    /// One that has opened nothing yet. The idle machine is read for so long.
+    /// An executor without open datastores; `idle_reading` is the length of the reading of the idle machine.
     pub fn new(clock: RealClock, idle_reading: Duration) -> Self {
         Self {
             clock,
@@ -99,15 +99,15 @@ impl LocalExecutor {
         }
     }
 
-    /// Passwords that are not to leave this process, by the URLs of datastores.
+    /// Passwords that must not leave this process, by the URLs of datastores.
     pub(crate) fn know_secrets(&mut self, secrets: Vec<(String, Secret)>) {
         self.secrets = secrets;
     }
 
-    /// Carries out a trial that `coordinator` starts.
+    /// Runs a trial that `coordinator` starts.
     ///
     /// # Errors
-    /// As [`Executor::trial`]; the clients of a transfer do not come.
+    /// As [`Executor::trial`]; also if the clients of a transfer do not connect.
     pub fn trial_started_by(
         &mut self,
         coordinator: &mut dyn StartCoordinator,
@@ -144,7 +144,7 @@ impl LocalExecutor {
                 let seal = self.verified.as_ref().map(Verified::seal_of_ceiling);
                 measure_ceiling_from(&null, run, seal, clock, start, progress)
             }
-            // Without verifying: a server that keeps nothing returns nothing that could be verified.
+            // Without verification: a server that stores nothing returns nothing to verify.
             TrialTarget::NullServer(url) => {
                 let url = DatastoreUrl::parse(url)?;
                 measure_ceiling_from(&url, run, None, clock, start, progress)
@@ -252,7 +252,7 @@ impl Executor for LocalExecutor {
         Ok(prepared_store(prepared))
     }
 
-    /// The datastores take turns of a small part of their disks, so that a memory that they share favours none.
+    /// The datastores take turns, each writing a small part of its disks, so that a cache that they share favours none.
     fn prepare_all(
         &mut self,
         orders: &[PrepareOrder],
@@ -301,7 +301,7 @@ fn prepared_store(prepared: Prepared) -> PreparedStore {
     PreparedStore { reused: prepared.reused, notes }
 }
 
-/// Reports what is read before a trial, so that whoever waits for its start knows that something happens.
+/// Reports the progress of reads before a trial, so that the controller waiting for its start knows that it is alive.
 struct WarmUp<'a> {
     coordinator: &'a mut dyn StartCoordinator,
     bytes: u64,

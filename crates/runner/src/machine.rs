@@ -20,13 +20,12 @@ pub(crate) fn pin_to(cpu: usize) -> bool {
     set.set(cpu).is_ok() && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
 }
 
-/// Raises the number of files that may be open to what the system allows: a thousand VMs have a
-/// thousand disks.
+/// Raises the limit of open files to what the system allows: a thousand VMs have a thousand disks.
 pub(crate) fn raise_open_files() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
     {
-        // If it fails, opening the disks says so with its own advice.
+        // If it fails, the error of opening the disks has its own advice.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }

@@ -1,8 +1,8 @@
-//! The memories between this machine and a datastore's storage, which may answer in its place.
+//! The caches between this machine and a datastore's storage, which may answer instead of it.
 //!
-//! Direct I/O bypasses the page cache of this machine and nothing else: a loop device brings it back below,
-//! a file system may have a cache of its own, and a server keeps what it was asked for. A server on this
-//! machine has no more memory than the machine; how much one elsewhere has cannot be known from here.
+//! Direct I/O bypasses the page cache of this machine and nothing else: a loop device reintroduces it below, a file
+//! system may have a cache of its own, and a server caches what it serves. A server on this machine has no more memory
+//! than the machine; the memory of one elsewhere is unknown.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,14 +12,14 @@ use stormeter_trial::{Memory, MemoryPlace};
 use crate::machine::memory_bytes;
 use crate::sockets::is_own;
 
-/// The memories on the way to an open datastore.
+/// The caches on the path to an open datastore.
 pub(crate) fn memories_of(datastore: &Datastore, description: &Description) -> Vec<Memory> {
     let memory = memory_bytes("MemTotal");
     memories(description, &datastore.peers(), memory, &is_own)
 }
 
-/// The same from what is known: the servers that are spoken to directly, the size of this machine's memory,
-/// and which addresses are this machine's.
+/// The same, given the servers that our clients connect to, the size of this machine's memory, and which addresses
+/// are this machine's.
 fn memories(
     description: &Description,
     peers: &[SocketAddr],
@@ -30,7 +30,7 @@ fn memories(
         |place: MemoryPlace, name: &str| Memory { place, name: name.into(), bytes: memory_bytes };
     let mut found = Vec::new();
     let kind = description.filesystem.as_ref().map_or("the device", |it| it.kind.as_str());
-    // Files of these are memory and nothing else; that is said elsewhere.
+    // Files on these are in memory only, which another finding reports.
     let is_memory = matches!(kind, "tmpfs" | "ramfs");
     let is_local = matches!(description.kind.as_str(), "directory" | "device");
     if is_local && !description.direct && !is_memory {
@@ -45,7 +45,7 @@ fn memories(
     if let Some(below) = &description.loop_cache {
         found.push(here(MemoryPlace::LoopDevice, &below.device));
     }
-    // The kernel's client names its server in the options of the mount (nfs(5), mount.cifs(8)).
+    // The kernel's client lists its server in the mount options (nfs(5), mount.cifs(8)).
     let mounted = description.filesystem.as_ref().filter(|it| it.is_shared());
     let address = mounted.and_then(address_of).map(|ip| SocketAddr::new(ip, 0));
     let servers = || peers.iter().copied().chain(address);

@@ -1,10 +1,9 @@
-//! Watches the host while a trial runs: CPU, memory, networks, disks, interval by interval.
+//! Watches the host during a trial: CPU, memory, networks, disks, interval by interval.
 //!
-//! A thread of its own reads the kernel's accounts and sleeps in between. It disturbs little: it is
-//! pinned to no CPU, so the system puts it where nobody drives if there is such a place, and one
-//! reading costs 0.1 ms of a CPU or more, at most ten times a second. At a hundred I/Os a second that
-//! would be a tenth of what an I/O costs, so it is counted apart from them, as all is that passes with
-//! time ([`stormeter_trial::CpuUsage::tool_ns`]).
+//! A thread of its own reads the kernel's accounts and sleeps in between. It disturbs little: it is not pinned, so the
+//! system runs it on a CPU without a driving thread if there is one, and a reading costs 0.1 ms of CPU time or more, at
+//! most ten times a second. At a hundred I/Os a second that would be a tenth of the cost of an I/O, so it is counted
+//! separately, like everything that recurs with time ([`stormeter_trial::CpuUsage::tool_ns`]).
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,8 +14,7 @@ use stormeter_trial::{MonitorRow, NoteFact};
 
 use crate::monitor_sampler::Sampler;
 
-/// The kernel counts CPU time in ticks of 10 ms for others to read: shares of less than ten of them
-/// would be noise.
+/// The kernel reports CPU time in ticks of 10 ms: shares of fewer than ten of them would be noise.
 const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A host being watched. Dropped without [`Monitor::stop`], it ends and its rows are lost.
@@ -27,9 +25,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Begins to watch; row times count from here. A row is as long as `interval`, but at least
-    /// 100 ms, and longer where the host is too busy to let it read in time. What cannot be watched is
-    /// said by [`Monitor::note`] and stops nothing.
+    /// Starts to watch; row times count from here. A row is as long as `interval`, but at least 100 ms, and longer if
+    /// the host is too busy to read in time. [`Monitor::note`] reports what cannot be watched.
     pub fn start(interval: Duration) -> Monitor {
         let began = Instant::now();
         let (sampler, missing) = Sampler::open(Path::new("/proc"), Path::new("/sys"), 0);
@@ -54,8 +51,8 @@ impl Monitor {
         self.note.as_ref()
     }
 
-    /// Ends it and gives the rows, which follow one another without a gap. The last is shorter than
-    /// the others; one of less than half an interval is left out, unless it is the only one.
+    /// Stops watching and returns the rows, which have no gaps. The last is shorter than the others; one of less than
+    /// half an interval is dropped, unless it is the only one.
     pub fn stop(self) -> Vec<MonitorRow> {
         let Some((stop, thread)) = self.watch else { return Vec::new() };
         drop(stop);
@@ -71,7 +68,7 @@ fn note_of(missing: &[&str]) -> Option<NoteFact> {
     (!missing.is_empty()).then_some(NoteFact::HostFilesUnreadable { files })
 }
 
-/// Reads at every multiple of the interval until it is told to stop.
+/// Reads at every multiple of the interval until it is stopped.
 fn watch(
     mut sampler: Sampler,
     began: Instant,
@@ -93,8 +90,8 @@ fn watch(
     }
 }
 
-/// How long until the next multiple of the interval. One that is nearer than half an interval (the
-/// last wait ended early) or gone by already (it ended late) is left out.
+/// The time until the next multiple of the interval. A multiple that is closer than half an interval (the last wait
+/// ended early) or past (it ended late) is skipped.
 fn next_reading(elapsed: Duration, interval: Duration) -> Duration {
     let (elapsed_ns, interval_ns) = (nanoseconds(elapsed), nanoseconds(interval).max(1));
     let left_ns = interval_ns - elapsed_ns % interval_ns;

@@ -1,10 +1,9 @@
-//! The host's accounts read again and again: what happened between two readings.
+//! Samples the host's accounts: what happened between two readings.
 //!
-//! The files stay open and are read from their begin into one buffer: opening and allocating would
-//! cost more than reading. Counters belong to devices that come, go and begin anew, so the difference
-//! is taken device by device and never of sums; where one went backwards, or was not there before,
-//! what moved in that interval is unknown and counts as nothing, since a gap misleads less than a
-//! spike.
+//! The files stay open and are read from the start into one buffer: opening and allocating would cost more than
+//! reading. Counters belong to devices that come and go and restart from 0, so differences are computed per device and
+//! never of sums. If a counter went backwards or is new, the amount in that interval is unknown and counts as nothing,
+//! since a gap misleads less than a spike.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -16,14 +15,14 @@ use stormeter_trial::MonitorRow;
 
 use crate::monitor_text::{Ticks, cpu_times, disks, interfaces, memory_used_bytes};
 
-/// Reads the host and remembers what it read last.
+/// Reads the host's accounts and remembers the last reading.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     stat: Option<File>,
     memory: Option<File>,
     networks: Option<File>,
     disks: Option<File>,
-    /// Interfaces that stand on others, which count the same bytes.
+    /// Interfaces stacked on others, which count the same bytes.
     stacked: HashSet<String>,
     buffer: Vec<u8>,
     last: Reading,
@@ -34,7 +33,7 @@ pub(crate) struct Sampler {
 struct Reading {
     at_ns: u64,
     cpu: Ticks,
-    /// By number; `None`: off.
+    /// By number; `None`: offline.
     cores: Vec<Option<Ticks>>,
     networks: Meter,
     loopback: Meter,
@@ -42,9 +41,8 @@ struct Reading {
 }
 
 impl Sampler {
-    /// Opens what there is below `proc` (`/proc`) and `sys` (`/sys`), and reads it a first time, at
-    /// `now_ns`. Also says which files cannot be read: then their figures stay 0, and without `stat`
-    /// there are no rows.
+    /// Opens the files below `proc` (`/proc`) and `sys` (`/sys`), and reads them a first time, at `now_ns`. Also returns
+    /// the files that cannot be read: their figures stay 0, and without `stat` there are no rows.
     pub(crate) fn open(proc: &Path, sys: &Path, now_ns: u64) -> (Self, Vec<&'static str>) {
         let open = |name: &str| File::open(proc.join(name)).ok();
         let mut sampler = Sampler {
@@ -75,8 +73,8 @@ impl Sampler {
         (sampler, missing)
     }
 
-    /// What happened since the last reading, which was at an earlier time than `now_ns`. `None` where
-    /// CPU time cannot be read, or no time has passed.
+    /// What happened since the last reading, which was earlier than `now_ns`. `None` if CPU time cannot be read, or no
+    /// time has passed.
     pub(crate) fn row(&mut self, now_ns: u64) -> Option<MonitorRow> {
         let at_ns = self.last.at_ns;
         let length_ns = now_ns.checked_sub(at_ns).filter(|&length_ns| length_ns > 0)?;
@@ -99,7 +97,7 @@ impl Sampler {
         })
     }
 
-    /// Busy share of all CPUs, and of each by its number (0 while it is off).
+    /// Busy share of all CPUs, and of each by its number (0 while it is offline).
     fn cpu(&mut self) -> Option<(f64, Vec<f64>)> {
         let text = read(self.stat.as_ref()?, &mut self.buffer).ok()?;
         let last = &mut self.last;
@@ -115,7 +113,7 @@ impl Sampler {
                 cores.resize(cpu + 1, None);
                 shares.resize(cpu + 1, 0.0);
             }
-            // One that was just switched on may have worked before it was switched off.
+            // A CPU that just came online may have counted before it went offline.
             let before = last.cores.get(cpu).copied().flatten().unwrap_or(ticks);
             shares[cpu] = busy_share(&before, &ticks);
             cores[cpu] = Some(ticks);
@@ -131,7 +129,7 @@ impl Sampler {
     /// Bytes received and sent, and those over loopback.
     fn network_bytes(&mut self) -> Option<[u64; 3]> {
         let text = read(self.networks.as_ref()?, &mut self.buffer).ok()?;
-        // What ifb devices pass is what another interface receives (they shape it).
+        // Bytes of ifb devices are those that another interface receives (they shape it).
         let counts = |name: &str| !self.stacked.contains(name) && !name.starts_with("ifb");
         let is_loopback = |name: &str| name == "lo";
         let networks = interfaces(&text).filter(|(name, _)| !is_loopback(name) && counts(name));
@@ -155,7 +153,7 @@ struct Meter {
 }
 
 impl Meter {
-    /// Takes the counters in and says what was counted since the last time, over all devices.
+    /// Takes the counters and returns what was counted since the last reading, over all devices.
     fn advance<'t>(&mut self, counters: impl Iterator<Item = (&'t str, [u64; 2])>) -> [u64; 2] {
         let mut moved = [0u64; 2];
         let mut count = 0;
@@ -174,14 +172,14 @@ impl Meter {
                 None => self.devices.insert(number, (name.to_owned(), now)),
             }
         }
-        // Those that are gone: should they come back, they begin anew.
+        // Devices that are gone: if they come back, they count from the start.
         self.devices.truncate(count);
         moved
     }
 }
 
-/// The busy share of the time between two readings. Each kind of time by itself: the kernel lets
-/// some run backwards a little (iowait), and all begin anew when a CPU does.
+/// The busy share of the time between two readings. Each kind of time by itself: some run backwards a little in the
+/// kernel (iowait), and all restart when a CPU does.
 fn busy_share(before: &Ticks, now: &Ticks) -> f64 {
     let passed = |before: &[u64], now: &[u64]| -> u64 {
         now.iter().zip(before).map(|(now, before)| now.saturating_sub(*before)).sum()
@@ -191,8 +189,8 @@ fn busy_share(before: &Ticks, now: &Ticks) -> f64 {
     if all == 0 { 0.0 } else { busy as f64 / all as f64 }
 }
 
-/// The interfaces that stand on others and count their bytes again: bonds, bridges, VLANs. The kernel
-/// links each to those below it.
+/// The interfaces stacked on others, which count the same bytes: bonds, bridges, VLANs. The kernel links each to those
+/// below it.
 fn stacked_interfaces(class: &Path) -> HashSet<String> {
     let Ok(interfaces) = fs::read_dir(class) else { return HashSet::new() };
     let stands_on_another = |path: &Path| {
@@ -207,7 +205,7 @@ fn stacked_interfaces(class: &Path) -> HashSet<String> {
         .collect()
 }
 
-/// The whole file, from its begin. Such files have no length, and the kernel gives them in pieces.
+/// The whole file, from its start. Such files have no length, and the kernel returns them in pieces.
 fn read<'b>(file: &File, buffer: &'b mut Vec<u8>) -> io::Result<std::borrow::Cow<'b, str>> {
     let mut length = 0;
     loop {
@@ -230,7 +228,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// A /proc and a /sys of the test's own.
+    /// A /proc and a /sys for the test.
     struct Host(tempfile::TempDir);
 
     impl Host {
@@ -245,7 +243,7 @@ mod tests {
         fn say(&self, name: &str, text: &str) {
             let path = self.0.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            // Written over and not replaced: it stays the file that is open.
+            // Overwritten and not replaced: it stays the open file.
             fs::write(path, text).unwrap();
         }
 
@@ -299,10 +297,10 @@ mod tests {
     fn cpus_come_and_go() {
         let host = sound();
         let (mut sampler, _) = host.open();
-        // Number 1 is switched off; number 3 is switched on and has worked before.
+        // Number 1 goes offline; number 3 comes online and has counted before.
         host.say("stat", "cpu  20 0 0 100\ncpu0 10 0 0 50\ncpu3 900 0 0 100\n");
         assert_eq!(sampler.row(6 * S).unwrap().cores_busy, [0.5, 0.0, 0.0, 0.0]);
-        // Number 1 is back with its old counters, and 3 begins anew.
+        // Number 1 is back with its old counters, and 3 restarts.
         host.say("stat", "cpu  20 0 0 200\ncpu0 10 0 0 60\ncpu1 5 0 0 45\ncpu3 3 0 0 101\n");
         assert_eq!(sampler.row(7 * S).unwrap().cores_busy, [0.0; 4]);
         host.say("stat", "cpu  20 0 0 200\ncpu0 10 0 0 60\ncpu1 8 0 0 46\ncpu3 4 0 0 101\n");
@@ -374,7 +372,7 @@ mod tests {
         assert_eq!(sampler.row(6 * S).unwrap().network_receive_bytes_per_s, 7.0);
     }
 
-    /// On this machine, as far as it lets itself be read.
+    /// This machine, as far as it can be read.
     #[test]
     fn the_real_host_is_read() {
         let (mut sampler, missing) = Sampler::open(Path::new("/proc"), Path::new("/sys"), 0);

@@ -1,10 +1,10 @@
-//! The kernel's own accounts of the host, as text: CPU time, memory, networks, disks (proc(5); for
-//! /proc/diskstats Documentation/admin-guide/iostats.rst of the kernel).
+//! Parses the kernel's accounts of the host: CPU time, memory, networks, disks (proc(5); for /proc/diskstats,
+//! Documentation/admin-guide/iostats.rst of the kernel).
 //!
-//! Only reading, so that each oddity is a test: CPUs that are off, lines of other kernels, devices that
-//! stand on others and would count a byte twice.
+//! Parsing only, so that each oddity has a test: offline CPUs, lines of other kernel versions, stacked devices that
+//! would count a byte twice.
 
-/// CPU time since the system began, in ticks.
+/// CPU time since boot, in ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ticks {
     /// User, nice, system, interrupts, soft interrupts. Guests are a part of user time.
@@ -16,7 +16,7 @@ pub(crate) struct Ticks {
 /// More CPUs than Linux can have (CONFIG_NR_CPUS of x86-64 is at most 8192).
 const MOST_CPUS: usize = 8192;
 
-/// CPU time from /proc/stat: of all CPUs (`None`) and of each that is on, by its number.
+/// CPU time from /proc/stat: of all CPUs (`None`), and of each online CPU by its number.
 pub(crate) fn cpu_times(text: &str) -> impl Iterator<Item = (Option<usize>, Ticks)> + '_ {
     // The lines of CPUs come first; what follows is long on a big host.
     text.lines().map_while(|line| line.strip_prefix("cpu")).filter_map(|line| {
@@ -26,7 +26,7 @@ pub(crate) fn cpu_times(text: &str) -> impl Iterator<Item = (Option<usize>, Tick
             number => Some(number.parse().ok().filter(|&cpu| cpu < MOST_CPUS)?),
         };
         let mut ticks = ticks.split_whitespace().map(|word| word.parse().unwrap_or(0));
-        // Kernels before 2.6 end earlier; stolen time, which comes after these, is nobody's here.
+        // Kernels before 2.6 have fewer fields; stolen time, which follows, is not this host's.
         let mut next = || ticks.next().unwrap_or(0);
         let (user, nice, system) = (next(), next(), next());
         let (idle, iowait, irq, softirq) = (next(), next(), next(), next());
@@ -34,8 +34,8 @@ pub(crate) fn cpu_times(text: &str) -> impl Iterator<Item = (Option<usize>, Tick
     })
 }
 
-/// Memory in use from /proc/meminfo, in bytes: what is not available without swapping. `None` where
-/// the kernel (before 3.14) does not say what is available.
+/// Memory in use from /proc/meminfo, in bytes: all that is not available without swapping. `None` on kernels before
+/// 3.14, which do not report available memory.
 pub(crate) fn memory_used_bytes(text: &str) -> Option<u64> {
     let kib = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -58,7 +58,7 @@ pub(crate) fn interfaces(text: &str) -> impl Iterator<Item = (&str, [u64; 2])> {
 }
 
 /// Bytes read from and written to each block device, from /proc/diskstats, each byte once: without
-/// partitions, without devices that stand on others (device mapper, md, loop, …) or in memory, and
+/// partitions, without devices stacked on others (device mapper, md, loop, …) or in memory, and
 /// without the single paths of a multipath NVMe disk.
 pub(crate) fn disks(text: &str) -> impl Iterator<Item = (&str, [u64; 2])> {
     /// Sectors are 512 bytes here, whatever the device's are.
@@ -92,7 +92,7 @@ fn is_partition(name: &str, whole: &str) -> bool {
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether what a device moves is moved by another one too, or is in memory.
+/// Whether another device moves the same bytes, or the device is in memory.
 fn stands_on_others(name: &str) -> bool {
     const STACKED: [&str; 8] = ["dm-", "md", "loop", "ram", "zram", "zd", "bcache", "drbd"];
     if STACKED.iter().any(|prefix| name.starts_with(prefix)) {
@@ -165,7 +165,7 @@ mod tests {
             ("sdaa", [10 * 512, 20 * 512]),
             ("nvme0n1", [1000 * 512, 2000 * 512]),
             ("nvme0n10", [7 * 512, 9 * 512]),
-            // A virtual disk that is given as a partition, with no disk that it is of.
+            // A virtual disk that appears as a partition without its disk.
             ("xvda1", [3 * 512, 4 * 512]),
         ];
         assert_eq!(all, expected);

@@ -1,4 +1,4 @@
-//! What happens, told to whoever wants to show it.
+//! Callbacks for showing what a run does.
 
 use std::time::Instant;
 
@@ -6,33 +6,33 @@ use stormeter_results::EventKind;
 use stormeter_study::Metric;
 use stormeter_trial::{Interval, Sample, TrialFailure};
 
-/// A trial is about to begin.
+/// A trial is about to start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialStart<'a> {
     /// The datastore's URL.
     pub datastore: &'a str,
     /// Block, counted from 0; `None` for trials before the first block.
     pub block: Option<u32>,
-    /// What it is for, in a word or two: `ceiling`, `capacity`, `trial`.
+    /// Its purpose: `ceiling`, `capacity`, `trial`.
     pub purpose: &'static str,
-    /// Ramp and window; `None` where it ends when its work is done.
+    /// The length of ramp and window; `None` if it ends when its work is done.
     pub length_ns: Option<u64>,
-    /// Where in a study it stands.
+    /// Its place in the study.
     pub place: Option<Place<'a>>,
 }
 
-/// Where a trial stands in a study.
+/// The place of a trial in a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place<'a> {
-    /// Which cell: `nas, vm-4k, 4 VMs × 8`.
+    /// The cell: `nas, vm-4k, 4 VMs × 8`.
     pub cell: &'a str,
-    /// Which trial of the study it is, from 1.
+    /// Its number in the study, from 1.
     pub number: u64,
-    /// How many there will be at most.
+    /// The largest number of trials.
     pub of: u64,
-    /// How many have failed so far.
+    /// Trials that failed so far.
     pub failed: u32,
-    /// How long it and all that may follow will probably take.
+    /// The probable time until the end of the study.
     pub rest_ns: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct Place<'a> {
 pub struct BlockEnd {
     /// Blocks done.
     pub blocks: u32,
-    /// The most there will be.
+    /// The largest number of blocks.
     pub most: u32,
     /// What a comparison knows so far; `None` for other studies.
     pub estimate: Option<Estimate>,
@@ -58,16 +58,16 @@ pub struct Estimate {
     pub rest_ns: u64,
 }
 
-/// Hears of each step. All of it is optional.
+/// Receives each event of a run. All methods are optional.
 pub trait Progress {
-    /// A datastore is being opened, which may take as long as a server lets one wait.
+    /// A datastore is being opened, which may take as long as its server lets the client wait.
     fn opening(&mut self, _datastore: &str) {}
     /// A datastore's disks are being written: bytes done, bytes in all.
     fn preparing(&mut self, _datastore: &str, _done: u64, _total: u64) {}
-    /// A trial begins.
+    /// A trial starts.
     fn trial(&mut self, _start: &TrialStart<'_>) {}
-    /// The load of the trial begins at that moment, with its ramp.
-    fn begun(&mut self, _at: Instant) {}
+    /// The load of the trial starts at this time, with its ramp.
+    fn load_starts(&mut self, _at: Instant) {}
     /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
     /// A trial ended: its sample, or the reason why there is none; and its place, as in [`TrialStart`].
@@ -79,9 +79,9 @@ pub trait Progress {
     }
     /// A block ended.
     fn block_ended(&mut self, _end: &BlockEnd) {}
-    /// The disks of a datastore are brought back to the state from which trials start.
+    /// The disks of a datastore are being reset to the state from which trials start.
     fn resetting(&mut self, _datastore: &str) {}
-    /// It is known of so many cells what more of each part of a model would bring.
+    /// The gains from speeding up parts of the model are known for this many cells.
     fn elasticity(&mut self, _done: u64, _of: u64) {}
     /// An event that the results file records, too.
     fn event(&mut self, _event: &EventKind) {}
@@ -89,7 +89,7 @@ pub trait Progress {
     fn note(&mut self, _text: &str) {}
 }
 
-/// Nobody watches.
+/// Shows nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -1,47 +1,47 @@
-//! The boundary to whoever can do things to the storage while it is measured and between trials, such as a lab.
+//! The boundary to what can inject faults into the storage and take snapshots of it, such as a lab.
 
 use stormeter_fault::FaultSpec;
 
-/// Why something could not be done; it says what to do next.
+/// Why an action failed; its message says what to do next.
 pub type RackControlError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Does the steps of trials. It is asked from a thread beside the load, one thing at a time.
+/// Executes the steps of trials. It is called from a thread other than those of the load, one call at a time.
 pub trait RackControl: Send {
-    /// Whether it could do that; asked before anything is written.
+    /// Checks whether it can inject the fault, before anything is written.
     ///
     /// # Errors
-    /// It could not: there is no such guest, or the guest has nothing of the kind.
+    /// It cannot: there is no such guest, or the guest does not have the part.
     fn check(&mut self, fault: &FaultSpec) -> Result<(), RackControlError>;
 
-    /// Does it, and returns when it is done.
+    /// Injects the fault, and returns when that is done.
     ///
     /// # Errors
-    /// It was not done, or not wholly.
+    /// It was not injected, or only in part.
     fn apply(&mut self, fault: &FaultSpec) -> Result<(), RackControlError>;
 
-    /// Makes everything whole again, whoever broke it; called before the first trial and after each, so
-    /// that none begins with what another one left.
+    /// Undoes all faults, whatever their origin; called before the first trial and after each, so that no trial starts
+    /// with the faults of another.
     ///
     /// # Errors
-    /// Something stays broken.
+    /// A fault remains.
     fn restore(&mut self) -> Result<(), RackControlError>;
 
-    /// Whether it could take a snapshot of the storage and roll it back; asked before anything is written.
+    /// Checks whether it can take a snapshot of the storage and roll back to it, before anything is written.
     ///
     /// # Errors
-    /// It could not.
+    /// It cannot.
     fn check_snapshot(&mut self) -> Result<(), RackControlError>;
 
-    /// Takes the snapshot that trials begin with. Nothing uses the storage meanwhile, and all is written.
+    /// Takes the snapshot from which trials start. Nothing uses the storage meanwhile, and all data is flushed.
     ///
     /// # Errors
-    /// There is none now.
+    /// There is no snapshot.
     fn snapshot(&mut self) -> Result<(), RackControlError>;
 
-    /// Brings back what all datastores had at the snapshot, and empties what has cached them. Nothing uses the
-    /// storage meanwhile; who has opened it may go on to use it.
+    /// Rolls all datastores back to the snapshot, and empties their caches. Nothing uses the storage meanwhile; open
+    /// datastores stay usable.
     ///
     /// # Errors
-    /// The state is not that of the snapshot.
+    /// The storage is not in the state of the snapshot.
     fn roll_back(&mut self) -> Result<(), RackControlError>;
 }

@@ -1,7 +1,6 @@
-//! Whether a run that was interrupted or killed is resumed on what it was started on, and what is noted about that.
+//! Checks that an interrupted or killed run is resumed on the same machine and storage, and records the resumption.
 //!
-//! Half a run is worth nothing next to another half of something else: it is resumed only on the machine and the
-//! storage that it was started with.
+//! Two halves of a run on different machines or storage cannot be compared with each other.
 
 use std::path::Path;
 
@@ -11,22 +10,22 @@ use stormeter_results::{DatastoreDescription, Environment, Event, EventKind};
 use crate::error::RunError;
 use crate::journal::event;
 
-/// From so many blocks on there is a verdict.
+/// The number of blocks from which on there is a verdict.
 const READABLE: usize = 2;
 
-/// What to note about going on with a file that holds these trials.
+/// The event of resuming a file with these trials.
 pub(crate) fn resumption(attempts: &Attempts) -> Event {
-    // However it ended: one that was interrupted says what it has found, and of one that was killed the file
-    // can be reported. Going on from there is a choice, and may have been made on it.
+    // However it ended: an interrupted run reports its findings, and the file of a killed one can be reported. To
+    // continue is then a choice, and may depend on them.
     if attempts.readable_blocks() >= READABLE {
         return event(EventKind::ResumedAfterVerdict);
     }
     event(EventKind::Resumed)
 }
 
-/// Whether the run goes on where it was begun.
+/// Checks that the run is resumed on the machine on which it started.
 pub(crate) fn check_machine(
-    begun: &Environment,
+    then: &Environment,
     now: &Environment,
     output: &Path,
 ) -> Result<(), RunError> {
@@ -38,15 +37,14 @@ pub(crate) fn check_machine(
             environment.cpus
         )
     };
-    if machine(begun) == machine(now) {
+    if machine(then) == machine(now) {
         return Ok(());
     }
-    let what = format!("machine ({}; this is {})", machine(begun), machine(now));
+    let what = format!("machine ({}; this is {})", machine(then), machine(now));
     Err(RunError::OtherPlan { path: output.display().to_string(), what })
 }
 
-/// Whether a datastore is still what it was: a mount that is missing after a reboot would otherwise lend its name to the
-/// disk below it.
+/// Checks that a datastore is still the same: if a mount is missing after a reboot, its path leads to the disk below.
 pub(crate) fn check_storage(
     then: &DatastoreDescription,
     now: &DatastoreDescription,
@@ -59,7 +57,7 @@ pub(crate) fn check_storage(
     Err(RunError::OtherPlan { path: output.display().to_string(), what })
 }
 
-/// What a datastore is, apart from its name.
+/// What identifies a datastore, apart from its name.
 fn place(datastore: &DatastoreDescription) -> String {
     format!(
         "{} on {}, {}, {}",

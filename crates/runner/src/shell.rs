@@ -1,4 +1,4 @@
-//! Commands of the user's, run by the shell: in bounded time, and ended with all that they started.
+//! Runs the user's commands in the shell, in bounded time, and ends them with all processes that they started.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// How often an ending is looked for.
+/// How often the end of a command is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A command and what it is told.
+/// A command with its environment.
 pub(crate) struct Shell<'a> {
     /// The command, as the shell reads it.
     pub(crate) command: &'a str,
@@ -18,20 +18,20 @@ pub(crate) struct Shell<'a> {
     pub(crate) datastore: &'a str,
     /// `STORMETER_URL`: its URL.
     pub(crate) url: &'a str,
-    /// What takes longer than this hangs.
+    /// A command that takes longer is considered hung.
     pub(crate) limit: Duration,
 }
 
-/// How a command ended that did not do what it should.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum ShellError {
     /// The shell could not be started or waited for.
     Start(std::io::Error),
-    /// It says that it failed: its exit status.
+    /// It failed with this exit status.
     Failed(String),
     /// It did not end in time.
     Endless,
-    /// It was to stop.
+    /// It was cancelled.
     Stopped,
 }
 
@@ -45,13 +45,13 @@ impl Shell<'_> {
             .stdin(Stdio::null())
             // Standard output is for results.
             .stdout(std::io::stderr())
-            // A group of its own, so that all of it can be ended.
+            // A process group of its own, so that all of it can be ended.
             .process_group(0)
             .spawn()
             .map_err(ShellError::Start)?;
         let outcome = self.wait(&mut child, stop);
         if outcome.is_err() {
-            // Its group is ours: nothing else is in it. A process that is gone needs no signal.
+            // The process group contains nothing else. A process that has ended needs no signal.
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
             let _ = child.wait();
         }

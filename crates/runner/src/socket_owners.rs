@@ -1,4 +1,4 @@
-//! Which processes hold a socket: the links in /proc/PID/fd (proc(5)) name its inode.
+//! The processes that hold a socket: the links in /proc/PID/fd (proc(5)) name its inode.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 /// The processes that hold some sockets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Holders {
-    /// Their numbers, upwards. This process is not among them: what it spends is counted as the
-    /// initiator's.
+    /// Their ids, in ascending order, without this process, whose CPU time is the initiator's.
     pub(crate) pids: Vec<i32>,
-    /// Whether there are processes into which this one may not look.
+    /// Whether there are processes that this one may not inspect.
     pub(crate) hidden: bool,
 }
 
@@ -36,13 +35,13 @@ pub(crate) fn holders(inodes: &HashSet<u64>) -> Holders {
     found
 }
 
-/// The program that a process runs, as the kernel's link in /proc/PID/exe names it; `None` where it may not be
-/// seen.
+/// The program that a process runs, as the kernel's link in /proc/PID/exe names it; `None` if it may not
+/// be read.
 pub(crate) fn program(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// Programs that take connections for others, by their names in /proc/PID/comm (15 letters at most): those that
+/// Programs that accept connections for others, by their names in /proc/PID/comm (15 letters at most): those that
 /// publish the ports of containers, systemd, which listens for services that are not started yet, and relays.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
@@ -62,7 +61,7 @@ const PROXIES: [&str; 15] = [
     "stunnel",
 ];
 
-/// The name of a process that is known to work for nobody but the servers behind it; `None` for others.
+/// The name of a process that is known to only forward to the servers behind it; `None` for others.
 pub(crate) fn proxy(pid: i32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     let name = name.trim_end();
@@ -71,7 +70,7 @@ pub(crate) fn proxy(pid: i32) -> Option<String> {
 
 fn holds(folder: &Path, inodes: &HashSet<u64>) -> std::io::Result<bool> {
     for entry in fs::read_dir(folder)? {
-        // One that was closed meanwhile is no error.
+        // A file that was closed meanwhile is not an error.
         let Ok(link) = entry.and_then(|entry| fs::read_link(entry.path())) else { continue };
         if link.to_str().and_then(inode).is_some_and(|inode| inodes.contains(&inode)) {
             return Ok(true);

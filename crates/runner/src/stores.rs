@@ -1,4 +1,4 @@
-//! The datastores of a run, opened and held against what is going to be asked of them.
+//! Opens the datastores of a run, and checks them against the plan.
 //!
 //! Everything that can be refused is refused here, before anything is written.
 
@@ -10,14 +10,14 @@ use crate::error::RunError;
 use crate::free_space::check_room;
 use crate::progress::Progress;
 
-/// Open datastores, and which of them each datastore of the plan is.
+/// Open datastores, and the one that each datastore of the plan stands for.
 pub(crate) struct Stores {
     pub(crate) stores: Vec<Datastore>,
     /// A device named twice (an A/A test) can be opened only once.
     pub(crate) store_of: Vec<usize>,
 }
 
-/// Opens the datastores for disks of that kind; `first_number` is the first one's.
+/// Opens the datastores for these disks; `first_number` is the number of the first.
 pub(crate) fn open_stores(
     urls: &[DatastoreUrl],
     (run_id, first_number): (&str, u32),

@@ -1,7 +1,7 @@
 //! A driving thread's own CPU time, read by itself when the driver opens and closes the window.
 //!
-//! It reads nothing but its own: two short calls of the system. What belongs to all threads is read by
-//! another one ([`crate::account`]), because I/Os that complete meanwhile carry the time it takes.
+//! It reads nothing else: two short system calls. The accounts that belong to all threads are read by another thread
+//! ([`crate::account`]), because the time of reading is charged to I/Os that complete meanwhile.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,19 +10,19 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use stormeter_trial::CpuUsage;
 
-/// The accounts of one thread, opened before it has anything to do.
+/// The accounts of one thread, opened before its work starts.
 #[derive(Debug)]
 pub(crate) struct Own {
     schedstat: Option<File>,
 }
 
 impl Own {
-    /// Of the calling thread.
+    /// Opens those of the calling thread.
     pub(crate) fn open() -> Self {
         Self { schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }
 
-    /// What that thread, which calls this, has consumed so far.
+    /// The CPU time of that thread, which must be the caller, so far.
     pub(crate) fn read(&self) -> Reading {
         let mut usage = CpuUsage { threads: 1, ..CpuUsage::default() };
         if let Ok(thread) = getrusage(UsageWho::RUSAGE_THREAD) {
@@ -40,12 +40,12 @@ impl Own {
     }
 }
 
-/// CPU time that a thread had consumed at one moment.
+/// The CPU time of a thread at one instant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reading(CpuUsage);
 
 impl Reading {
-    /// What was consumed from `earlier` to this.
+    /// The CPU time since `earlier`.
     pub(crate) fn since(&self, earlier: &Reading) -> CpuUsage {
         let (now, then) = (&self.0, &earlier.0);
         CpuUsage {

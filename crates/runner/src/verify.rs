@@ -1,5 +1,5 @@
-//! What `--verify` needs beside the trials: whose the blocks are, what is expected of them, and the
-//! memory for it.
+//! What verification needs in addition to the trials: the owner of the blocks, their expected content, and the memory
+//! for it.
 
 use stormeter_driver::{Expectations, PriorContent, Seal};
 use stormeter_units::format_bytes;
@@ -7,23 +7,22 @@ use stormeter_units::format_bytes;
 use crate::error::RunError;
 use crate::machine::memory_bytes;
 
-/// Whose blocks they are: the run's datastore number `store`.
+/// The owner of the blocks: the run's datastore number `store`.
 pub(crate) fn owner_of(run_id: &str, store: usize) -> u64 {
-    // FNV-1a (Fowler, Noll, Vo): spreads what differs in few characters.
+    // FNV-1a (Fowler, Noll, Vo): spreads inputs that differ in few characters.
     let name = format!("{run_id}-{store}");
     name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
-/// Expectations of disks that keep nothing, so that the generator's ceiling has the cost of
-/// verifying in it.
+/// Expectations for disks that store nothing, so that the generator's ceiling includes the cost of verification.
 pub(crate) fn rehearsal(seal: Seal, vms: u32, disk_bytes: u64) -> Expectations {
     Expectations::new(seal, PriorContent::Nothing, 0, vms, disk_bytes)
 }
 
-/// Refuses before anything is written what would not fit into memory: the expectations of so many disks of a size on
-/// each of the stores.
+/// Refuses, before anything is written, expectations that do not fit into memory: those of the given disks, on each of
+/// the stores.
 pub(crate) fn check_room_for(
     unit_bytes: u32,
     (disks, disk_bytes): (u32, u64),

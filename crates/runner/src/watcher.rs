@@ -1,6 +1,6 @@
-//! What is done while a thread drives: its own CPU time is read when the window opens and closes, rows
-//! are told, and it is asked whether to stop. Everything takes next to no time, because completions wait
-//! for it; what takes longer is done by whoever is told.
+//! What happens next to the load on a driving thread: its CPU time is read when the window opens and closes, rows are
+//! reported, and cancellation is polled. All of it takes next to no time, because completions wait for it; anything
+//! slower is left to the receiver of the reports.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -12,7 +12,7 @@ use stormeter_trial::{CpuUsage, Interval};
 use crate::account::Moment;
 use crate::usage::{Own, Reading};
 
-/// What a thread tells while it drives.
+/// The reports of a driving thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum WorkerEvent {
     /// A row is complete.
@@ -26,7 +26,7 @@ pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
     told: &'a Sender<WorkerEvent>,
     thread: usize,
-    /// Who reads what belongs to all threads, where this one's window is that of all.
+    /// The reader of the accounts that belong to all threads, if this thread's window is that of all.
     reader: Option<Sender<Moment>>,
     own: Own,
     opened: Reading,
@@ -34,7 +34,7 @@ pub(crate) struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// Of the calling thread, which has that number.
+    /// A watcher of the calling thread, which has this number.
     pub(crate) fn new(
         cancel: &'a AtomicBool,
         told: &'a Sender<WorkerEvent>,
@@ -52,14 +52,14 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// What the thread spent in the window.
+    /// The CPU time of the thread in the window.
     pub(crate) fn finish(self) -> CpuUsage {
         self.used
     }
 
     fn tell(&self, moment: Moment) {
         if let Some(reader) = &self.reader {
-            // A reader that is gone is seen when it is joined.
+            // A reader that has ended is noticed when it is joined.
             let _ = reader.send(moment);
         }
     }
@@ -99,13 +99,13 @@ mod tests {
     use crate::target::Target;
     use crate::target::tests::{SPENT_NS, TRIES, alone, busy_server};
 
-    /// What is read of a window in which `during` happened.
+    /// The account of a window in which `during` ran.
     fn watched(found: &FoundTarget, during: impl FnOnce()) -> Account {
         let (told, _) = mpsc::channel();
         let cancel = AtomicBool::new(false);
         let (reader, moments) = mpsc::channel();
         thread::scope(|scope| {
-            // Opened before anything is done, so that all of it is seen.
+            // Opened before `during`, so that all of it is counted.
             let (ready_in, ready) = mpsc::channel();
             let read = move || {
                 let whole = Whole::now();

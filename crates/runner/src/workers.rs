@@ -1,5 +1,5 @@
-//! Threads that work together: each opens what it drives, is pinned to a CPU and reports ready; all
-//! begin at the same instant; what they measured is joined.
+//! Threads that drive a trial together: each opens its disks, is pinned to a CPU and reports ready; all start at the
+//! same instant; their results are merged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -22,28 +22,28 @@ use crate::target::Target;
 use crate::threads::TrialEnd;
 use crate::watcher::{Watcher, WorkerEvent};
 
-/// The threads are given this long between "all are ready" and the common start.
+/// The time between "all threads are ready" and the common start.
 const START_DELAY_NS: u64 = 2_000_000;
 /// Different incidents listed of a trial.
 const MOST_INCIDENTS: usize = 20;
 
-/// Says when the threads begin, asked when all of them are ready; an error sends them home.
+/// Called when all threads are ready; returns the time of the start. On an error the threads end.
 pub(crate) type Starter<'a> = &'a mut dyn FnMut(&mut RealClock) -> Result<u64, RunError>;
 
-/// As soon as all of them can have heard of it.
+/// Starts as soon as all threads can have learned of it.
 pub(crate) fn at_once(clock: &mut RealClock) -> Result<u64, RunError> {
     Ok(clock.now_ns() + START_DELAY_NS)
 }
 
-/// What one thread does.
+/// The work of one thread.
 pub(crate) trait Job: Send {
-    /// What it drives, opened on the thread itself.
+    /// What it drives; opened on the thread itself.
     type Tools;
 
     /// Opens it.
     fn open(&mut self) -> Result<Self::Tools, DatastoreError>;
 
-    /// Works from the start on, for which it asks when all is ready. `None` if it could not.
+    /// Works from the start on, whose time it requests when all is ready. `None` if it could not start.
     fn work(
         self,
         tools: &mut Self::Tools,
@@ -52,36 +52,36 @@ pub(crate) trait Job: Send {
         watcher: &mut Watcher<'_>,
     ) -> Option<Sample>;
 
-    /// Takes leave, after the windows of all threads: what was written is on storage when it returns,
-    /// unless `give_up` says that nothing follows that it could disturb.
+    /// Closes what it drives, after the windows of all threads: written data is on storage when it returns, unless
+    /// `give_up` says that no trial follows that could be disturbed.
     fn leave(tools: Self::Tools, give_up: &dyn Fn() -> bool) -> CloseSummary;
 }
 
 /// When the windows of the threads close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Windows {
-    /// All at the same moment, when the time is up.
+    /// All at the same instant, when the time is up.
     Together,
-    /// Each when its work is done; the trial's closes with the last one.
+    /// Each when its work is done; the trial's window closes with the last one.
     OneByOne,
 }
 
-/// Where threads work, and who watches.
+/// The context in which threads work.
 #[derive(Clone, Copy)]
 pub(crate) struct Workers<'a> {
     pub(crate) datastore: &'a Datastore,
     pub(crate) clock: &'a RealClock,
     pub(crate) cancel: &'a AtomicBool,
     pub(crate) windows: Windows,
-    /// How often the host is looked at.
+    /// How often the host's activity is read.
     pub(crate) interval_ns: u64,
-    /// The first thread's CPU among those that this process may run on: processes that share a machine
-    /// must not all begin with the first one.
+    /// The first thread's CPU, among those that this process may use: processes that share a machine must not all start
+    /// with the first CPU.
     pub(crate) first_cpu: usize,
 }
 
 impl Workers<'_> {
-    /// Carries out the jobs, a thread each, from the moment that `starter` says.
+    /// Runs the jobs, each on a thread, from the time that `starter` returns.
     pub(crate) fn carry_out<J: Job>(
         self,
         jobs: Vec<J>,
@@ -101,8 +101,8 @@ impl Workers<'_> {
             let mut handles = Vec::new();
             let mut starters: Vec<Sender<u64>> = Vec::new();
             let mut reader = Some(Reader::new(&target, Whole::now));
-            // Where all windows are one, the first thread tells its ends to one that reads what belongs
-            // to all; where they close one by one, whoever waits for the last one reads it.
+            // If all threads share one window, the first thread reports its ends to the reader of the accounts that
+            // belong to all; if windows close one by one, this thread reads them after the last.
             let mut telling = None;
             let mut reading = None;
             if windows == Windows::Together
@@ -138,8 +138,8 @@ impl Workers<'_> {
             }
             // So that the end of the last thread, whatever its reason, ends the waits below.
             drop((told_in, ready_in));
-            // Each thread says once whether its disks are open; on an error the starters are dropped,
-            // which sends the others home.
+            // Each thread reports once whether its disks are open; on an error the starters are dropped, which ends
+            // the other threads.
             for _ in 0..count {
                 let failed = |source| failed(datastore, source);
                 let opened = ready.recv().map_err(|_| RunError::Thread("it ended early".into()))?;
@@ -147,21 +147,21 @@ impl Workers<'_> {
             }
             let _ = target.set(Target::at(&datastore.peers()));
             let start_ns = starter(&mut clock_here)?;
-            // Not before: whoever names the start may wait for others.
+            // Not earlier: the starter may wait for other hosts.
             if let Some(reader) = &mut reader {
                 reader.open(Instant::now());
             }
             let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
-            progress.begun(Instant::now() + Duration::from_nanos(ahead_ns));
+            progress.load_starts(Instant::now() + Duration::from_nanos(ahead_ns));
             let monitor = Monitor::start(Duration::from_nanos(interval_ns));
             for starter in &starters {
-                // A thread that is gone is seen when it is joined.
+                // A thread that has ended is noticed when it is joined.
                 let _ = starter.send(start_ns);
             }
             let mut rows = Rows::new(count);
             let mut open = count;
             let mut account = None;
-            // Ends when the last thread has dropped its sender.
+            // Ends when the last thread drops its sender.
             while let Ok(told) = told.recv() {
                 match told {
                     WorkerEvent::Row(thread, row) => rows.tell(thread, row, progress),
@@ -173,7 +173,7 @@ impl Workers<'_> {
                     account = account.or_else(|| reader.close(Instant::now()));
                 }
             }
-            // All windows are closed: now what was written may be brought to storage.
+            // All windows are closed: now written data may be flushed to storage.
             drop(starters);
             let mut ends = Vec::new();
             for handle in handles {
@@ -205,11 +205,11 @@ impl Workers<'_> {
         if !cancel.load(Ordering::Relaxed) {
             others.extend(datastore.other_runs());
         }
-        // One that was there before and after the trial is met once.
+        // A run that was seen before and after the trial counts once.
         others.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         others.dedup();
         others.into_iter().for_each(|other| joined.incidents.note(other.into()));
-        // Only where windows differ: a trial that was ended early on one thread keeps its own.
+        // Only if windows differ: a trial that ended early on one thread keeps its own.
         let longest_ns = ends.iter().map(|end: &WorkerEnd| end.sample.window_ns).max();
         for mut end in ends {
             if windows == Windows::OneByOne {
@@ -224,12 +224,12 @@ impl Workers<'_> {
     }
 }
 
-/// Says in the runner's words why a datastore cannot be used.
+/// The runner's error for a datastore that cannot be used.
 pub(crate) fn failed(datastore: &Datastore, source: DatastoreError) -> RunError {
     RunError::Datastore { url: datastore.description().url.to_string(), source }
 }
 
-/// Refuses what takes more than half of the memory that is available.
+/// Refuses buffers that take more than half of the available memory.
 pub(crate) fn check_memory(
     buffers: impl Iterator<Item = BufferNeeds>,
     beside_bytes: u64,
@@ -251,7 +251,7 @@ pub(crate) fn check_memory(
     }
 }
 
-/// The latest row of each thread, and which were told.
+/// The latest row of each thread, and which were reported.
 struct Rows {
     latest: Vec<Option<Interval>>,
     told_ns: Option<u64>,
@@ -262,8 +262,8 @@ impl Rows {
         Self { latest: vec![None; threads], told_ns: None }
     }
 
-    /// Tells what all threads did in about the same interval, when the first one reports it: the
-    /// others' rows are of the same time or the one before. Who has ended no longer counts.
+    /// Reports the sum over all threads for about the same interval, when the first thread reports its row: the other
+    /// threads' rows are of the same interval or the one before. Threads that have ended no longer count.
     fn tell(&mut self, thread: usize, row: Interval, progress: &mut dyn Progress) {
         self.latest[thread] = Some(row);
         if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {
@@ -282,8 +282,8 @@ impl Rows {
     }
 }
 
-/// The system's clock and the driver's, read as nearly together as the machine allows: a
-/// preemption between the two would look like a clock that jumped.
+/// The system's clock and the driver's, read as close together as the machine allows: a preemption between the two
+/// would look like a jump of a clock.
 fn both_clocks(clock: &mut RealClock) -> (Instant, u64) {
     const TOGETHER: Duration = Duration::from_micros(20);
     let mut best: Option<(Duration, Instant, u64)> = None;
@@ -307,7 +307,7 @@ struct Worker<'a, J> {
     cancel: &'a AtomicBool,
     cpu: usize,
     index: usize,
-    /// Who reads what belongs to all threads, where this one tells it when.
+    /// The reader of the accounts that belong to all threads, if this thread reports the ends of the window to it.
     reader: Option<Sender<Moment>>,
     ready: Sender<Result<(), DatastoreError>>,
     told: Sender<WorkerEvent>,
@@ -331,8 +331,7 @@ impl<J: Job> Worker<'_, J> {
                 return None;
             }
         };
-        // After the disks are open: the threads of the positional engine are not to be pinned with
-        // this one.
+        // After the disks are open: the threads of the positional engine must not inherit the pinning.
         let is_pinned = pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
@@ -340,13 +339,13 @@ impl<J: Job> Worker<'_, J> {
         let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));
-            // Who waits for the others must not wait for this one any longer.
+            // Threads that wait for the others must no longer wait for this one.
             drop(ready);
             starter.recv().ok()
         };
         let mut sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
         let cpu = watcher.finish();
-        // Writing back while another thread still measures would be in its window.
+        // A flush while another thread still measures would be in its window.
         drop(self.told);
         let _ = starter.recv();
         let ended_ns = self.clock.now_ns();
@@ -356,7 +355,7 @@ impl<J: Job> Worker<'_, J> {
     }
 }
 
-/// What all threads yielded.
+/// The merged results of all threads.
 struct Joined {
     trial: Option<(Sample, CpuUsage)>,
     notes: Vec<TrialNote>,
@@ -383,7 +382,7 @@ impl Joined {
         }
     }
 
-    /// What belongs to all threads, read by one that does not drive: its own time is no cost.
+    /// Adds the accounts that belong to all threads, read by a thread that does not drive.
     fn add_account(&mut self, account: Account) {
         let Account { cpu, target_unknown } = account;
         let worth = target_unknown.filter(TargetUnknown::is_worth_a_note);

@@ -71,7 +71,7 @@ impl Fleet {
             other => Err(other),
         })?;
         let Start::Agreed(start) = start else { return Ok(None) };
-        progress.begun(start.at);
+        progress.load_starts(start.at);
         self.exchange(&orders, sockets, start, cancel, progress).map(Some)
     }
 

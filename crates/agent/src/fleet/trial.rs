@@ -87,7 +87,7 @@ impl Fleet {
             Ok(())
         })?;
         let Start::Agreed(start) = start else { return Ok(None) };
-        progress.begun(start.at);
+        progress.load_starts(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
             // The rows of a trial of fixed work show that it makes progress.

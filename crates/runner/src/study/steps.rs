@@ -277,10 +277,10 @@ struct Teller<'a> {
 }
 
 impl Progress for Teller<'_> {
-    fn begun(&mut self, at: Instant) {
+    fn load_starts(&mut self, at: Instant) {
         // Whoever takes the steps may have ended.
         let _ = self.begun.send(at);
-        self.inner.begun(at);
+        self.inner.load_starts(at);
     }
 
     fn interval(&mut self, row: &Interval) {
