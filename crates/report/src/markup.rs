@@ -2,7 +2,8 @@
 //!
 //! URLs, error messages and host names are hostile input on a page. Here every attribute value and
 //! every text is escaped on its way in, element and attribute names are constants of the program,
-//! and open elements are kept on a stack. The only raw text is the program's own style sheet.
+//! and open elements are kept on a stack. The only raw texts are the program's own style sheets
+//! and script.
 
 use std::fmt::Write;
 
@@ -95,6 +96,11 @@ impl Markup {
     /// The program's own style sheet, which must not be escaped.
     pub(crate) fn style(&mut self, css: &'static str) {
         let _ = write!(self.text, "<style>\n{css}</style>\n");
+    }
+
+    /// The program's own script, which must not be escaped; a policy may allow exactly these bytes.
+    pub(crate) fn script(&mut self, js: &'static str) {
+        let _ = writeln!(self.text, "<script>{js}</script>");
     }
 
     /// The text, with every element closed.

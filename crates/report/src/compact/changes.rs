@@ -27,7 +27,7 @@ pub(super) fn changes(report: &Compact) -> Option<Markup> {
     let places = all().map(|(up, of)| oriented::place(of.ratio, up, is_log));
     let intervals =
         all().map(|(up, of)| oriented::ends((of.interval.low, of.interval.high), up, is_log));
-    let axis = Axis { is_log, ..Axis::of_ratios(places, intervals, Better::High) };
+    let axis = Axis { is_log, ..Axis::of_ratios(places, intervals, Better::Mirrored) };
     let rows = groups.iter().map(|group| row(report, group, is_log)).collect();
     dots(&Dots {
         id: "changes".into(),

@@ -1,5 +1,5 @@
-//! A comparison as one page: no script, no font, no picture to fetch; it opens from a USB stick and
-//! prints.
+//! A comparison as one page: no font, no picture, nothing to fetch; it opens from a USB stick, prints, and
+//! needs no script.
 //!
 //! The order is the order of a reader's questions: what came out, may I trust it, how large is it
 //! in every respect, what does it look like, how was it measured, how do I repeat it.
@@ -14,7 +14,7 @@ use super::sentence::{headline, verdict_sign, verdict_word};
 use super::{method, tables};
 use crate::date;
 use crate::markup::Markup;
-use crate::page::{self, POLICY, findings, typographic};
+use crate::page::{self, document, findings, typographic};
 use crate::quantity::level_percent;
 use crate::svg;
 use crate::wording;
@@ -23,27 +23,15 @@ use crate::wording;
 pub fn html(report: &Compact) -> String {
     let sentences = headline(report);
     let mut page = Markup::default();
-    page.tag("html").at("lang", "en").open();
-    page.tag("head").open();
-    page.tag("meta").at("charset", "utf-8").empty();
-    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", POLICY).empty();
-    page.tag("meta")
-        .at("name", "viewport")
-        .at("content", "width=device-width, initial-scale=1")
-        .empty();
-    page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
-    page.leaf("title", sentences.first().map_or("Stormeter", String::as_str));
-    page.style(include_str!("../page/page.css"));
-    page.close();
-    page.tag("body").open();
+    let title = sentences.first().map_or("Stormeter", String::as_str);
+    document::start(&mut page, title, &[], "comparison");
     page.tag("main").open();
     heading(&mut page, report, &sentences);
     findings_of(&mut page, report);
     summary(&mut page, report);
     charts(&mut page, report);
     method::method(&mut page, report);
-    footer(&mut page, report);
-    format!("<!DOCTYPE html>\n{}", page.finish())
+    document::end(page, &report.header.stormeter_version, &report.header.run_id)
 }
 
 fn heading(page: &mut Markup, report: &Compact, sentences: &[String]) {
@@ -204,13 +192,4 @@ fn legend(page: &mut Markup, report: &Compact, only_candidates: bool) {
     let shown = report.datastores.iter().enumerate();
     let shown = shown.filter(|(index, _)| !only_candidates || *index != baseline);
     page::legend(page, shown.map(|(index, of)| (index, of.label.as_str(), index == baseline)));
-}
-
-fn footer(page: &mut Markup, report: &Compact) {
-    page.tag("footer").open();
-    page.tag("p").text(&format!(
-        "Made by stormeter {} from run {}.",
-        report.header.stormeter_version, report.header.run_id
-    ));
-    page.close();
 }

@@ -1,15 +1,12 @@
-//! What every page is made of: the policy that forbids it everything, typography, findings, tables, the environment.
+//! What every page is made of: head and script, typography, legends, findings, tables, the environment.
 
+pub(crate) mod document;
 pub(crate) mod environment;
 pub(crate) mod findings;
 pub(crate) mod tables;
 
 use crate::markup::Markup;
 use crate::svg;
-
-/// A security policy that forbids everything but the page's own styles: should a text ever slip
-/// through unescaped, it can neither run nor fetch.
-pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// Which colour and mark is which datastore: the place of each, its name, and whether it is the baseline.
 pub(crate) fn legend<'a>(

@@ -6,8 +6,8 @@
 
 use super::whisker::{Across, ends_of, whisker};
 use super::{
-    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, hit, line, mark, polygon, text,
-    titled,
+    BOLD_CHARACTER, CHARACTER, Scale, WIDTH, chart, color_class, hit, line, mark, polygon,
+    repeated_chart, text, titled,
 };
 use crate::label::elide;
 use crate::markup::Markup;
@@ -22,6 +22,8 @@ const MARGIN: f64 = 9.0;
 /// Height of a row whose label has a second line.
 const NOTED: f64 = 26.0;
 const HEADING: f64 = 24.0;
+/// Height of a label above its row.
+const LABEL: f64 = 17.0;
 /// The columns of labels and of values are as wide as their text, between these bounds.
 const LABELS: (f64, f64) = (76.0, 300.0);
 const VALUES: (f64, f64) = (70.0, 216.0);
@@ -52,6 +54,8 @@ pub(crate) struct Axis {
 pub(crate) enum Better {
     High,
     Low,
+    /// Ratios of metrics of which some are better low: their places are mirrored, so high ones are better.
+    Mirrored,
     /// The values are not judged.
     Neither,
 }
@@ -98,27 +102,64 @@ pub(crate) enum Mark {
     Reply(&'static str),
 }
 
-/// The picture; `None` when there is nothing in it.
+/// The picture in two forms, of which the page shows the one for its width; `None` when there is nothing in
+/// it.
 pub(crate) fn dots(dots: &Dots) -> Option<Markup> {
     let all = || dots.rows.iter().flat_map(|row| &row.dots);
     if !all().any(|dot| dot.value.is_some()) {
         return None;
     }
+    let mut page = Markup::default();
+    // The narrow one first: a style can hide what follows it.
+    page.append(drawn(dots, Form::Narrow));
+    page.append(drawn(dots, Form::Wide));
+    Some(page)
+}
+
+/// For which screens a picture is drawn: shrunk to a telephone, the letters of a wide one are too small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Labels stand on the left, and marks say what they are.
+    Wide,
+    /// Labels stand above their rows. It repeats the wide one, so readers who do not see it are spared it.
+    Narrow,
+}
+
+impl Form {
+    fn width(self) -> f64 {
+        match self {
+            Form::Wide => WIDTH,
+            Form::Narrow => WIDTH / 2.0,
+        }
+    }
+}
+
+fn drawn(dots: &Dots, form: Form) -> Markup {
     let is_judged = dots.axis.better != Better::Neither;
     let top = TOP + if is_judged { SIDES } else { 0.0 };
     let heading = |row: &Row| if row.heading.is_some() { HEADING } else { 0.0 };
-    let height = top + dots.rows.iter().map(|row| heading(row) + row.height()).sum::<f64>() + UNDER;
-    let left = width(dots.rows.iter().map(|row| (row.label.as_str(), row.is_strong)), LABELS);
+    let rows: f64 = dots.rows.iter().map(|row| heading(row) + row.height(form)).sum();
+    let height = top + rows + UNDER;
+    let left = match form {
+        Form::Wide => {
+            width(dots.rows.iter().map(|row| (row.label.as_str(), row.is_strong)), LABELS)
+        }
+        Form::Narrow => 8.0,
+    };
     let words = dots.rows.iter().flat_map(|row| row.dots.iter().map(|dot| (dot, row.is_strong)));
-    let right = WIDTH - width(words.map(|(dot, strong)| (dot.words.as_str(), strong)), VALUES);
+    let words = words.map(|(dot, strong)| (dot.words.as_str(), strong));
+    let right = form.width() - width(words, VALUES);
     let x = dots.axis.scale(left, right);
-    let mut markup = chart(&dots.id, height, &dots.title, &description(dots));
+    let mut markup = match form {
+        Form::Wide => chart(&dots.id, height, &dots.title, &description(dots)),
+        Form::Narrow => repeated_chart((form.width(), height)),
+    };
     let bottom = height - UNDER;
     if is_judged {
         text(&mut markup, "note start", (left, 10.0), "← worse");
         text(&mut markup, "note end", (right, 10.0), "better →");
     }
-    for tick in x.ticks(((right - left) / 52.0) as usize) {
+    for tick in dots.axis.ticks(&x) {
         let at = x.at(tick);
         line(&mut markup, "grid", (at, top - 4.0), (at, bottom)).empty();
         for y in [top - 9.0, bottom + 15.0] {
@@ -131,14 +172,15 @@ pub(crate) fn dots(dots: &Dots) -> Option<Markup> {
     let mut y = top;
     for row in &dots.rows {
         if let Some(heading) = &row.heading {
-            text(&mut markup, "name start strong", (0.0, y + 16.0), &elide(heading, 60));
+            let longest = (form.width() / BOLD_CHARACTER) as usize;
+            text(&mut markup, "name start strong", (0.0, y + 16.0), &elide(heading, longest));
             y += HEADING;
         }
-        line(&mut markup, "row", (0.0, y), (WIDTH, y)).empty();
-        self::row(&mut markup, row, &x, y);
-        y += row.height();
+        line(&mut markup, "row", (0.0, y), (form.width(), y)).empty();
+        self::row(&mut markup, row, &x, y, form);
+        y += row.height(form);
     }
-    Some(markup)
+    markup
 }
 
 impl Axis {
@@ -165,6 +207,17 @@ impl Axis {
         Self { low, high, is_log, better }
     }
 
+    /// Round values to label. Of mirrored places they are the same on both sides.
+    fn ticks(&self, x: &Scale) -> Vec<f64> {
+        let count = ((x.span().1 - x.span().0) / 52.0) as usize;
+        if !(self.is_log && self.better == Better::Mirrored) {
+            return x.ticks(count);
+        }
+        let sides = Scale::log(1.0, self.high.max(1.0 / self.low), 0.0, 1.0).ticks(count / 2);
+        let both = sides.iter().skip(1).map(|tick| 1.0 / tick).chain(sides.iter().copied());
+        both.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+    }
+
     fn scale(&self, left: f64, right: f64) -> Scale {
         let (from, to) = if self.better == Better::Low { (right, left) } else { (left, right) };
         match self.is_log {
@@ -179,9 +232,12 @@ impl Row {
         self.dots.len().max(1) as f64 * LINE
     }
 
-    fn height(&self) -> f64 {
+    fn height(&self, form: Form) -> f64 {
         let label = if self.note.is_some() { NOTED } else { 0.0 };
-        self.lines().max(label) + MARGIN
+        match form {
+            Form::Wide => self.lines().max(label) + MARGIN,
+            Form::Narrow => LABEL + self.lines() + MARGIN,
+        }
     }
 }
 
@@ -195,42 +251,74 @@ fn character(is_bold: bool) -> f64 {
     if is_bold { BOLD_CHARACTER } else { CHARACTER }
 }
 
-fn row(markup: &mut Markup, row: &Row, x: &Scale, top: f64) {
+fn row(markup: &mut Markup, row: &Row, x: &Scale, top: f64, form: Form) {
     let (left, right) = x.span();
-    let middle = top + row.height() / 2.0;
-    let class = if row.is_strong { "name end strong" } else { "name end" };
-    let at = middle + if row.note.is_some() { -1.5 } else { 4.0 };
-    let longest = ((left - 16.0) / character(row.is_strong)) as usize;
-    text(markup, class, (left - 14.0, at), &elide(&row.label, longest));
-    if let Some(note) = row.note {
-        text(markup, "note end", (left - 14.0, at + 13.0), note);
-    }
+    let strong = if row.is_strong { " strong" } else { "" };
+    let middle = match form {
+        Form::Wide => {
+            let middle = top + row.height(form) / 2.0;
+            let at = middle + if row.note.is_some() { -1.5 } else { 4.0 };
+            let longest = ((left - 16.0) / character(row.is_strong)) as usize;
+            let class = format!("name end{strong}");
+            text(markup, &class, (left - 14.0, at), &elide(&row.label, longest));
+            if let Some(note) = row.note {
+                text(markup, "note end", (left - 14.0, at + 13.0), note);
+            }
+            middle
+        }
+        Form::Narrow => {
+            let longest = (form.width() / character(row.is_strong)) as usize;
+            let label = match row.note {
+                Some(note) => format!("{} ({note})", row.label),
+                None => row.label.clone(),
+            };
+            let class = format!("name start{strong}");
+            text(markup, &class, (0.0, top + LABEL - 3.0), &elide(&label, longest));
+            top + LABEL + (row.height(form) - LABEL) / 2.0
+        }
+    };
     for (number, dot) in row.dots.iter().enumerate() {
         let y = middle - row.lines() / 2.0 + (number as f64 + 0.5) * LINE;
-        let own = match dot.mark {
-            Mark::Series(place) => color_class(place),
-            Mark::Reply(_) => String::new(),
-        };
-        let unsettled = if dot.is_settled { "" } else { " unsettled" };
-        titled(markup, &format!("dot{unsettled} {own}"), &dot.told);
-        hit(markup, (left, y - LINE / 2.0), (WIDTH - left, LINE));
-        if let Some(ends) = dot.ends {
-            let class = if own.is_empty() { String::new() } else { format!("own {own}") };
-            whisker(markup, &class, x, ends, Across::Row(y));
-        }
-        if let Some(at) = dot.value.filter(|value| value.is_finite()).map(|value| x.at(value)) {
-            match dot.mark {
-                Mark::Series(place) => mark(markup, place, at, y),
-                Mark::Reply(class) => {
-                    let half = if row.is_strong { 6.0 } else { 4.0 };
-                    let corners = [(at, y - half), (at + half, y), (at, y + half), (at - half, y)];
-                    polygon(markup, &format!("reply-mark {class}"), corners.into_iter());
-                }
+        self::dot(markup, dot, x, y, row.is_strong, form);
+        let class = format!("value start{strong} tone {} {}", dot.tone, dot.color());
+        text(markup, class.trim_end(), (right + 14.0, y + 4.0), &dot.words);
+    }
+}
+
+fn dot(markup: &mut Markup, dot: &Dot, x: &Scale, y: f64, is_strong: bool, form: Form) {
+    let own = dot.color();
+    let unsettled = if dot.is_settled { "" } else { " unsettled" };
+    let class = format!("dot{unsettled} {own}");
+    if form == Form::Wide {
+        titled(markup, class.trim_end(), &dot.told);
+        hit(markup, (x.span().0, y - LINE / 2.0), (WIDTH - x.span().0, LINE));
+    } else {
+        markup.tag("g").at("class", class.trim_end()).open();
+    }
+    if let Some(ends) = dot.ends {
+        let class = if own.is_empty() { String::new() } else { format!("own {own}") };
+        whisker(markup, &class, x, ends, Across::Row(y));
+    }
+    if let Some(at) = dot.value.filter(|value| value.is_finite()).map(|value| x.at(value)) {
+        match dot.mark {
+            Mark::Series(place) => mark(markup, place, at, y),
+            Mark::Reply(class) => {
+                let half = if is_strong { 6.0 } else { 4.5 };
+                let corners = [(at, y - half), (at + half, y), (at, y + half), (at - half, y)];
+                polygon(markup, &format!("reply-mark {class}"), corners.into_iter());
             }
         }
-        let class = if row.is_strong { "value start strong tone" } else { "value start tone" };
-        text(markup, &format!("{class} {}", dot.tone), (right + 14.0, y + 4.0), &dot.words);
-        markup.close();
+    }
+    markup.close();
+}
+
+impl Dot {
+    /// The class of the colour of a series.
+    fn color(&self) -> String {
+        match self.mark {
+            Mark::Series(place) => color_class(place),
+            Mark::Reply(_) => String::new(),
+        }
     }
 }
 
@@ -270,8 +358,9 @@ mod tests {
         super::dots(&picture).unwrap().finish()
     }
 
-    /// Where the only mark and the line of no difference stand.
+    /// Where the only mark and the line of no difference stand, in the wide form.
     fn places(drawn: &str) -> (f64, f64) {
+        let drawn = drawn.split("</svg>").nth(1).unwrap();
         let after = |start: &str, name: &str| -> f64 {
             let rest = drawn.split(start).nth(1).unwrap().split(name).nth(1).unwrap();
             rest.split('"').next().unwrap().parse().unwrap()
@@ -287,6 +376,26 @@ mod tests {
         assert!(lower > none, "a lower latency is better");
         assert!(drawn(Better::Low).contains("better →"));
         assert!(!drawn(Better::Neither).contains("better"));
+    }
+
+    #[test]
+    fn mirrored_places_have_the_same_ticks_on_both_sides() {
+        let axis = Axis { low: 0.2, high: 5.0, is_log: true, better: Better::Mirrored };
+        let ticks = axis.ticks(&axis.scale(0.0, 400.0));
+        assert!(ticks.len() > 3, "{ticks:?}");
+        for tick in &ticks {
+            assert!(ticks.iter().any(|other| (other * tick - 1.0).abs() < 1e-9), "{ticks:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_picture_repeats_the_wide_one_for_those_who_see_it() {
+        let drawn = drawn(Better::High);
+        let (narrow, wide) = drawn.split_once("</svg>").unwrap();
+        assert!(narrow.contains("aria-hidden") && !narrow.contains("<title"), "{narrow}");
+        for both in ["vm-4k", "−20 %", "class=\"baseline\"", "class=\"dot"] {
+            assert!(narrow.contains(both) && wide.contains(both), "{both}");
+        }
     }
 
     #[test]

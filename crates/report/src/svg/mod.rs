@@ -72,6 +72,18 @@ pub(crate) fn small_chart(size: (f64, f64), title: &str, description: &str) -> M
     markup
 }
 
+/// Starts a chart for narrow screens that repeats the one after it.
+pub(crate) fn repeated_chart(size: (f64, f64)) -> Markup {
+    let mut markup = Markup::default();
+    markup
+        .tag("svg")
+        .at("class", "narrow")
+        .at("viewBox", format!("0 0 {} {}", coordinate(size.0), coordinate(size.1)))
+        .at("aria-hidden", "true")
+        .open();
+    markup
+}
+
 /// A straight line.
 pub(crate) fn line<'a>(
     markup: &'a mut Markup,

@@ -21,9 +21,30 @@ pub(crate) fn elements(page: &str) -> Vec<String> {
             }
         }
         rest = &rest[end + 1..];
+        // A script is text of another language, up to its end.
+        if name == "script" && !tag.starts_with('/') {
+            rest = &rest[rest.find("</script>").expect("the end of the script")..];
+        }
     }
     assert!(open.is_empty(), "left open: {open:?}");
     names
+}
+
+/// Checks that the page runs its own script, alone and as its policy allows it, and fetches nothing.
+pub(crate) fn fetches_nothing(page: &str, forbidden: &[&str]) {
+    let names = elements(page);
+    for name in
+        forbidden.iter().chain(&["link", "img", "iframe", "object", "embed", "base", "form"])
+    {
+        assert_eq!(count(&names, name), 0, "{name}");
+    }
+    assert_eq!(count(&names, "script"), 1);
+    assert!(page.contains("<script>") && page.contains("; script-src &#39;sha256-"));
+    assert!(page.contains("content=\"default-src &#39;none&#39;; "));
+    for fetching in ["url(", "@import", "http://", "https://", "src=", "fetch(", "import(", "eval("]
+    {
+        assert!(!page.contains(fetching), "{fetching}");
+    }
 }
 
 /// How many elements of a name.

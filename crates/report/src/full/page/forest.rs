@@ -101,7 +101,7 @@ pub(super) fn overview(grid: &Grid<'_>) -> Option<Markup> {
     let place = |value: &Value| oriented::place(value.value, up(value), is_log);
     let ends = |value: &Value| Some(oriented::ends(self::ends(value)?, up(value), is_log));
     let places = values.iter().map(place);
-    let axis = Axis::of_ratios(places, values.iter().filter_map(ends), Better::High);
+    let axis = Axis::of_ratios(places, values.iter().filter_map(ends), Better::Mirrored);
     let rows = values.iter().map(|value| row(value, Shown::Ratio, place(value), ends(value)));
     dots(&Dots {
         id: "answers-picture".into(),

@@ -1,4 +1,4 @@
-//! A study as one page: no script, no font, no picture to fetch. A table of contents stands beside it on
+//! A study as one page: no font, no picture, nothing to fetch. A table of contents stands beside it on
 //! a wide screen; what is long is folded away in `details`, which need no script.
 //!
 //! The order is that of a reader's questions: what are the answers, may I trust them, what does the
@@ -22,29 +22,17 @@ use super::words;
 use crate::date;
 use crate::markup::Markup;
 use crate::model::Report;
-use crate::page::{self, POLICY, typographic};
+use crate::page::{self, document, typographic};
 
 /// The page.
 pub(crate) fn html(report: &Report) -> String {
     let grid = Grid::of(report);
     let sections = sections(&grid);
     let mut page = Markup::default();
-    page.tag("html").at("lang", "en").open();
-    page.tag("head").open();
-    page.tag("meta").at("charset", "utf-8").empty();
-    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", POLICY).empty();
-    page.tag("meta")
-        .at("name", "viewport")
-        .at("content", "width=device-width, initial-scale=1")
-        .empty();
-    page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
     // A prediction among open tabs and bookmarks must not pass for a measurement.
     let predicted = if grid.is_predicted() { "PREDICTED: " } else { "" };
-    page.leaf("title", &format!("{predicted}{}", report.plan().study));
-    page.style(include_str!("../../page/page.css"));
-    page.style(include_str!("study.css"));
-    page.close();
-    page.tag("body").at("class", "study").open();
+    let title = format!("{predicted}{}", report.plan().study);
+    document::start(&mut page, &title, &[include_str!("study.css")], "study");
     contents(&mut page, &sections);
     page.tag("main").open();
     heading(&mut page, &grid);
@@ -54,12 +42,7 @@ pub(crate) fn html(report: &Report) -> String {
         page.append(section.content);
         page.close();
     }
-    page.tag("footer").open();
-    page.tag("p").text(&format!(
-        "Made by stormeter {} from run {}.",
-        report.header.stormeter_version, report.header.run_id
-    ));
-    format!("<!DOCTYPE html>\n{}", page.finish())
+    document::end(page, &report.header.stormeter_version, &report.header.run_id)
 }
 
 /// A part of the page, with what the table of contents says of it.

@@ -1,0 +1,85 @@
+//! What every page starts and ends with: its head, the policy that forbids it everything, its script.
+
+use sha2::{Digest, Sha256};
+
+use crate::markup::Markup;
+
+/// The only script: values under the pointer, legends that hide, tables that sort. A page says everything
+/// without it.
+const SCRIPT: &str = include_str!("page.js");
+
+/// Starts a page, up to the open `body`.
+pub(crate) fn start(page: &mut Markup, title: &str, styles: &[&'static str], class: &str) {
+    page.tag("html").at("lang", "en").open();
+    page.tag("head").open();
+    page.tag("meta").at("charset", "utf-8").empty();
+    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", policy()).empty();
+    page.tag("meta")
+        .at("name", "viewport")
+        .at("content", "width=device-width, initial-scale=1")
+        .empty();
+    page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
+    page.leaf("title", title);
+    page.style(include_str!("page.css"));
+    styles.iter().for_each(|style| page.style(style));
+    page.close();
+    page.tag("body").at("class", class).open();
+}
+
+/// Ends a page whose `main` is open, naming what made it from which run.
+pub(crate) fn end(mut page: Markup, stormeter_version: &str, run_id: &str) -> String {
+    page.tag("footer").open();
+    page.leaf("p", &format!("Made by stormeter {stormeter_version} from run {run_id}."));
+    page.close();
+    page.close();
+    page.script(SCRIPT);
+    format!("<!DOCTYPE html>\n{}", page.finish())
+}
+
+/// A security policy that forbids everything but the page's own styles and its one script: should a text
+/// ever slip through unescaped, it can neither run nor fetch.
+fn policy() -> String {
+    let hash = base64(&Sha256::digest(SCRIPT.as_bytes()));
+    format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'")
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let bits = bits << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            text.push(match place <= chunk.len() {
+                true => char::from(DIGITS[(bits >> (18 - 6 * place)) as usize & 63]),
+                false => '=',
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_has_the_vectors_of_the_rfc() {
+        let encoded = ["", "f", "fo", "foo", "foobar"].map(|text| base64(text.as_bytes()));
+        assert_eq!(encoded, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYmFy"]);
+    }
+
+    #[test]
+    fn the_policy_allows_the_script_of_the_page_and_nothing_else() {
+        let mut page = Markup::default();
+        start(&mut page, "", &[], "");
+        page.tag("main").open();
+        let page = end(page, "1.2.3", "run");
+        let (_, script) = page.split_once("<script>").unwrap();
+        let (script, _) = script.split_once("</script>").unwrap();
+        let hash = base64(&Sha256::digest(script.as_bytes()));
+        assert!(page.contains(&format!("script-src &#39;sha256-{hash}&#39;")), "{page}");
+        assert!(!policy().replace("style-src 'unsafe-inline'", "").contains("unsafe"));
+    }
+}
