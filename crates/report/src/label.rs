@@ -37,9 +37,9 @@ pub fn labels(urls: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A label for each datastore of a plan: its name, or where that is no more than its URL, a short form of it.
+/// A label for each datastore of a plan: its name, or where it has none but its URL, a short form of that.
 pub fn datastore_labels(plan: &StudyPlan) -> Vec<String> {
-    let is_url = plan.datastores.iter().all(|it| it.name.starts_with(&it.url));
+    let is_url = plan.is_from_options();
     let names = plan.datastores.iter().map(|it| if is_url { &it.url } else { &it.name });
     labels(&names.cloned().collect::<Vec<_>>())
 }
@@ -145,6 +145,13 @@ mod tests {
     fn options_stay_where_only_they_tell_two_apart() {
         let labels = of(&["./stormeter-demo-files", "./stormeter-demo-files?direct=0"]);
         assert_eq!(labels, ["./stormeter-demo-files", "./sto…-demo-files?direct=0"]);
+    }
+
+    /// Whoever named them knows them by these names, also where one begins as its URL does.
+    #[test]
+    fn names_of_a_study_file_are_labels() {
+        let plan = stormeter_study::parse_study("datastores: {local-ssd: local, nas-v4: nas}");
+        assert_eq!(datastore_labels(&plan.unwrap()), ["local-ssd", "nas-v4"]);
     }
 
     #[test]

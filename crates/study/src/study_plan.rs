@@ -282,6 +282,12 @@ impl StudyPlan {
             && design.unit == Unit::Trial
     }
 
+    /// Whether options say the plan and no study file, which always has a title. Its seed may have been drawn, and its
+    /// datastores have no names but their URLs.
+    pub fn is_from_options(&self) -> bool {
+        self.study.is_empty()
+    }
+
     /// Whether a datastore was named twice, so that no difference is to be expected.
     pub fn is_a_a_test(&self) -> bool {
         let url = |place: usize| &self.datastores[place].url;

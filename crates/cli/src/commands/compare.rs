@@ -172,7 +172,7 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
         let header = ResultsFile::open(path).and_then(|file| file.header());
         header.is_ok_and(|header| {
             let named = header.plan.datastores.iter().map(|datastore| &datastore.url);
-            named.eq(datastores)
+            header.plan.is_from_options() && named.eq(datastores)
         })
     };
     files.into_iter().rev().map(|(_, path)| path).find(|path| is_theirs(path))
@@ -214,7 +214,36 @@ fn timestamp(unix_s: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::{DatastoreDescription, Environment, Header};
+    use stormeter_study::parse_study;
+
     use super::*;
+
+    #[test]
+    fn what_a_study_file_made_is_not_taken_for_a_comparison() {
+        let place = tempfile::tempdir().unwrap();
+        let make = |name: &str, plan: StudyPlan| {
+            let header = Header {
+                created_unix_ms: 0,
+                run_id: String::new(),
+                stormeter_version: String::new(),
+                command_line: Vec::new(),
+                plan,
+                environment: Environment::default(),
+                datastores: vec![DatastoreDescription::default(); 2],
+                prediction: None,
+            };
+            let path = place.path().join(name);
+            ResultsFile::create(&path, &header).unwrap();
+            path
+        };
+        let of_file = parse_study("datastores: {a: /a, b: /b}").unwrap();
+        let of_options = StudyPlan { study: String::new(), ..of_file.clone() };
+        let comparison = make("stormeter-1.db", of_options);
+        make("stormeter-2.db", of_file);
+        let urls = ["/a", "/b"].map(String::from);
+        assert_eq!(newest(place.path(), &urls), Some(comparison));
+    }
 
     #[test]
     fn timestamps_are_dates() {
