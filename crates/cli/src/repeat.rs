@@ -7,10 +7,23 @@ use stormeter_results::Header;
 pub(crate) fn command(header: &Header) -> String {
     let given = &header.command_line;
     // A file has the seed; a comparison may have drawn it.
-    match given.get(1).map(String::as_str) {
+    match name(given) {
         Some("compare" | "demo") => of_comparison(given, header.plan.seed),
         _ => of_study(given),
     }
+}
+
+/// Which command it is. Options that all commands have may stand before its name.
+pub(crate) fn name(given: &[String]) -> Option<&str> {
+    let mut words = given.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--color" => _ = words.next(),
+            option if option.starts_with('-') => {}
+            name => return Some(name),
+        }
+    }
+    None
 }
 
 /// The command as it was given, without what belongs to that one run: its files, resuming, and the permission to
@@ -49,7 +62,35 @@ fn without_this_run(given: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::Environment;
+    use stormeter_study::parse_study;
+
     use super::*;
+
+    #[test]
+    fn options_before_the_command_change_nothing() {
+        let plan = parse_study("datastores: {a: /a, b: /b}\nseed: 77").unwrap();
+        let of = |words: &str| {
+            command(&Header {
+                created_unix_ms: 0,
+                run_id: String::new(),
+                stormeter_version: String::new(),
+                command_line: words.split(' ').map(String::from).collect(),
+                plan: plan.clone(),
+                environment: Environment::default(),
+                datastores: Vec::new(),
+                prediction: None,
+            })
+        };
+        for color in ["", "--color never ", "--color=never "] {
+            let start = format!("stormeter {color}");
+            let compare = of(&format!("{start}compare /a run --seed 5"));
+            assert_eq!(compare, format!("{start}compare /a run --seed 77"));
+            let run = of(&format!("{start}run s.yaml"));
+            assert_eq!(run, format!("{start}run s.yaml --output again.db"));
+        }
+        assert_eq!(name(&["stormeter".into()]), None);
+    }
 
     #[test]
     fn the_command_repeats_the_seed_and_not_the_file() {

@@ -47,7 +47,7 @@ pub(crate) fn study_setting(setting: Setting) -> &'static str {
 
 /// What settings are called for whoever reads the report of a run that was started so.
 pub(crate) fn of_header(header: &Header) -> SettingNames {
-    match header.command_line.get(1).map(String::as_str) {
+    match crate::repeat::name(&header.command_line) {
         Some("run" | "predict") => study_setting,
         _ => option,
     }
