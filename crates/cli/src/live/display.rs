@@ -56,7 +56,7 @@ struct View {
 }
 
 struct Wanted {
-    limit: Duration,
+    limit: Option<Duration>,
     precision: f64,
 }
 
@@ -66,22 +66,28 @@ impl View {
         known.map_or(datastore, |(_, label)| label)
     }
 
-    /// What remains of a comparison's time.
+    /// What remains of a comparison's time, where it has a limit.
     fn limit_left(&self) -> Option<Duration> {
         let spent = self.since?.elapsed();
-        Some(self.wanted.as_ref()?.limit.saturating_sub(spent))
+        Some(self.wanted.as_ref()?.limit?.saturating_sub(spent))
     }
 
     /// `about 40s`, `at most 8.3min left`.
     fn left(&self) -> Vec<String> {
         let rest = self.rest.map(|(at, rest)| rest.saturating_sub(at.elapsed()));
-        let Some(most) = self.limit_left().or(rest) else { return Vec::new() };
+        // Of a comparison it is what is expected, which is worth saying only where it is known.
+        let (most, expected) = match &self.wanted {
+            Some(_) => (self.limit_left(), rest.filter(|_| self.precision.is_some())),
+            None => (rest, None),
+        };
+        let Some(most) = most else {
+            return expected
+                .map(|rest| format!("about {} left", seconds(rest)))
+                .into_iter()
+                .collect();
+        };
         let mut left = vec![format!("at most {} left", seconds(most))];
-        // What is expected is worth saying only where it is known, and something else.
-        if self.wanted.is_some()
-            && self.precision.is_some()
-            && let Some(rest) = rest.filter(|rest| *rest < most.mul_f64(0.9))
-        {
+        if let Some(rest) = expected.filter(|rest| *rest < most.mul_f64(0.9)) {
             left.insert(0, format!("about {}", seconds(rest)));
         }
         left
@@ -130,7 +136,7 @@ impl Display {
         display.view.labels = named
             .flat_map(|(it, label)| [(it.name.clone(), label.clone()), (it.url.clone(), label)])
             .collect();
-        let limit = plan.design.time_limit_ns.map_or(Duration::MAX, Duration::from_nanos);
+        let limit = plan.design.time_limit_ns.map(Duration::from_nanos);
         display.view.wanted = Some(Wanted { limit, precision: plan.design.precision });
         display
     }
@@ -263,5 +269,30 @@ impl Progress for Display {
 
     fn note(&mut self, text: &str) {
         self.screen.say(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stormeter_study::parse_study;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_comparison_is_limited_only_where_a_limit_was_given() {
+        let left = |study: &str| {
+            let mut display = Display::of(&parse_study(study).unwrap(), true);
+            display.view.since = Some(Instant::now());
+            display.block(1, Metric::Iops, None, 60_000_000_000);
+            let before = display.view.left();
+            display.block(5, Metric::Iops, Some(0.1), 60_000_000_000);
+            (before.join(", "), display.view.left().join(", "))
+        };
+        let (before, after) = left("datastores: {a: /a, b: /b}");
+        assert!(before.is_empty(), "{before}");
+        assert!(after.starts_with("about ") && after.ends_with(" left"), "{after}");
+        let (before, after) = left("datastores: {a: /a, b: /b}\ndesign: {time_limit: 10min}");
+        assert!(before.starts_with("at most ") && !before.contains("about"), "{before}");
+        assert!(after.starts_with("about ") && after.contains("at most "), "{after}");
     }
 }
