@@ -24,7 +24,7 @@ use crate::resume::resumption;
 use crate::study::book::Book;
 use crate::study::clock::RunClock;
 use crate::study::prediction::begin_anew;
-use crate::study::request::Request;
+use crate::study::request::{Request, Resume};
 use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
 use crate::study::schedule::Schedule;
 use crate::study::setting::{cell_label, disk_spec, unit_bytes};
@@ -155,8 +155,10 @@ pub(crate) struct By<'a> {
 pub fn finished(request: &Request) -> Result<Option<Conclusion>, RunError> {
     let Some(mut file) = begun(request)? else { return Ok(None) };
     let has_invalid = request.redo_invalid && !invalid_cells(&file)?.is_empty();
-    let over = is_over(&file, &request.plan)? && !has_invalid;
     let Some(finished) = file.finished()? else { return Ok(None) };
+    // What is invalid ended it: more is measured only if that is asked for, and not because the command is repeated.
+    let has_ended = finished.reason == FinishReason::Invalid && request.resume == Resume::IfPresent;
+    let over = (has_ended || is_over(&file, &request.plan)?) && !has_invalid;
     // Opened to go on, it has a log beside it; finishing leaves one file again.
     file.finish(&finished)?;
     if over { Ok(Some(conclude(&file)?)) } else { Ok(None) }

@@ -5,7 +5,7 @@ use std::path::Path;
 use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
 use stormeter_results::{Event, EventKind};
-use stormeter_runner::{Request, finished};
+use stormeter_runner::{Request, Resume, finished};
 use stormeter_statistics::{Fact, MeasuredAgain, Severity};
 
 use crate::fixture::{BLOCKS, Hand, directories, found, main_trials, request, run};
@@ -42,6 +42,13 @@ fn a_block_that_breaks_in_all_attempts_ends_a_comparison_as_invalid() {
     let conclusion = run(&request(place.path(), "r.db"), &mut Hand::spoiling(&a, &[(0, 9)]));
     assert!(conclusion.analysis.is_invalid());
     assert_eq!(main_trials(&conclusion.trials).len(), 6, "three attempts at the first block");
+    // Whoever repeats the command of a study is shown that, and measures nothing.
+    let mut request = Request { resume: Resume::IfPresent, ..request(place.path(), "r.db") };
+    assert_eq!(finished(&request).unwrap(), Some(conclusion));
+    request.resume = Resume::Always;
+    assert_eq!(finished(&request).unwrap(), None, "resuming is asked for");
+    request = Request { resume: Resume::IfPresent, redo_invalid: true, ..request };
+    assert_eq!(finished(&request).unwrap(), None, "and so is measuring again");
 }
 
 #[test]
