@@ -1,20 +1,29 @@
 //! How measurements answer the questions of a finding.
 
 use serde::Serialize;
-use stormeter_statistics::{Answer, Reply};
+use stormeter_statistics::Reply;
 
 use crate::published::Finding;
 
 /// Measured (or predicted) results that can be asked questions in the grammar of studies.
 pub trait AnswerSource {
     /// The answer to a question, or why it cannot be asked of these results.
-    fn answer(&self, question: &str) -> Result<Answer, String>;
+    fn answer(&self, question: &str) -> Result<SourceAnswer, String>;
 
     /// Names of the findings that the model behind these results was fitted to: its answers about them
     /// are not predictions. Empty for measurements.
     fn calibrated_on(&self) -> &[String] {
         &[]
     }
+}
+
+/// An answer, in a word and in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceAnswer {
+    /// The reply.
+    pub reply: Reply,
+    /// The sentence that a report has for it.
+    pub sentence: String,
 }
 
 /// What the results say about a finding.

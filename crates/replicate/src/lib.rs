@@ -20,7 +20,7 @@ mod table;
 mod terminal;
 
 pub use agreement::{ABOUT, Agreement, How};
-pub use answers::{AnswerSource, AskedAnswer, Observed, ObservedOutcome};
+pub use answers::{AnswerSource, AskedAnswer, Observed, ObservedOutcome, SourceAnswer};
 pub use embedded::{STUDIES, embedded};
 pub use expression::{
     Expression, ExpressionError, FUNCTIONS, Function, Scope, Template, TemplatePart, Value,

@@ -5,32 +5,19 @@
 use std::collections::BTreeMap;
 
 use stormeter_replicate::{
-    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, embedded, overview,
-    replicate, terminal,
+    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, SourceAnswer,
+    embedded, overview, replicate, terminal,
 };
-use stormeter_statistics::{Answer, Reply};
+use stormeter_statistics::Reply;
 use stormeter_testkit::violations;
 
 /// Answers by question; one that is not listed cannot be asked.
 struct Oracle(BTreeMap<&'static str, Reply>);
 
 impl AnswerSource for Oracle {
-    fn answer(&self, question: &str) -> Result<Answer, String> {
+    fn answer(&self, question: &str) -> Result<SourceAnswer, String> {
         let reply = *self.0.get(question).ok_or("there is no such workload in these results")?;
-        Ok(Answer {
-            question: question.to_owned(),
-            must: false,
-            reply,
-            sentence: "So it was measured.".to_owned(),
-            invalid_by: None,
-            test: String::new(),
-            estimate: None,
-            p_value: None,
-            p_value_adjusted: None,
-            table: None,
-            parts: Vec::new(),
-            remarks: Vec::new(),
-        })
+        Ok(SourceAnswer { reply, sentence: "So it was measured.".to_owned() })
     }
 }
 
@@ -125,7 +112,7 @@ fn results_of_the_full_scale_are_asked_by_their_own_names() {
 struct Fitted(Oracle, Vec<String>);
 
 impl AnswerSource for Fitted {
-    fn answer(&self, question: &str) -> Result<Answer, String> {
+    fn answer(&self, question: &str) -> Result<SourceAnswer, String> {
         self.0.answer(question)
     }
 

@@ -243,18 +243,18 @@ fn answer(answer: &Answer) -> Value {
         "must": answer.must,
         "reply": answer.reply,
         "sentence": phrases::answer(answer),
-        "test": answer.test,
+        "test": phrases::test(answer),
         "estimate": answer.estimate.as_ref().map(|estimate| object!({
-            "of": estimate.of,
+            "of": phrases::estimated(answer),
             "value": estimate.value,
             "interval": ends(estimate.interval),
             "level": estimate.level,
-            "is_ratio": estimate.metric.is_none(),
+            "is_ratio": answer.unit().is_none(),
         })),
         "p_value": answer.p_value,
         "p_value_adjusted": answer.p_value_adjusted,
         "anova": answer.table.as_ref().map(|table| table.rows.iter().map(|row| object!({
-            "term": row.term,
+            "term": phrases::row_term(&row.term),
             "sum_of_squares": row.sum_of_squares,
             "df": row.df,
             "mean_square": row.mean_square,
@@ -263,12 +263,12 @@ fn answer(answer: &Answer) -> Value {
             "partial_eta_squared": row.partial_eta_squared,
         })).collect::<Vec<_>>()),
         "parts": answer.parts.iter().map(|part| object!({
-            "load": part.load,
+            "load": phrases::load(&part.load),
             "value": part.value,
             "interval": ends(part.interval),
             "reply": part.reply,
         })).collect::<Vec<_>>(),
-        "remarks": answer.remarks,
+        "remarks": answer.remarks.iter().map(phrases::remark).collect::<Vec<_>>(),
     })
 }
 

@@ -117,14 +117,8 @@ fn control_characters_do_not_reach_the_terminal() {
     report.repeat_command = ATTACK.into();
     report.findings[0].what = ATTACK.into();
     for answer in &mut report.analysis.answers {
-        answer.question = ATTACK.into();
-        answer.sentence = ATTACK.into();
-        answer.test = ATTACK.into();
-        answer.remarks = vec![ATTACK.into()];
+        study_fixture::attack(answer, ATTACK);
     }
-    report.analysis.answers[0].parts[0].load = ATTACK.into();
-    report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
-    report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
     report.analysis.cells[1].failed = Some(study_fixture::failed_trials(1, ATTACK));
     let text = terminal(&report, hundred_columns());
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");

@@ -322,14 +322,8 @@ fn hostile_text_stays_text() {
     };
     report.findings = vec![finding(Severity::Invalid), finding(Severity::Warning)];
     for answer in &mut report.analysis.answers {
-        answer.question = ATTACK.into();
-        answer.sentence = ATTACK.into();
-        answer.test = ATTACK.into();
-        answer.remarks = vec![ATTACK.into()];
+        study_fixture::attack(answer, ATTACK);
     }
-    report.analysis.answers[0].parts[0].load = ATTACK.into();
-    report.analysis.answers[0].estimate.as_mut().unwrap().of = ATTACK.into();
-    report.analysis.answers[3].table.as_mut().unwrap().rows[0].term = ATTACK.into();
     report.analysis.cells[1].failed = Some(study_fixture::failed_trials(1, ATTACK));
     let page = page("study-hostile.html", &report);
     let names = elements(&page);

@@ -115,7 +115,7 @@ impl BatchMeans {
         let level = checked_level(level)?;
         if batches < 3 {
             let (name, value) = ("the number of batches", batches as f64);
-            return Err(SampleError::BadParameter { name, value, domain: "3 or more, better 10" });
+            return Err(SampleError::bad_parameter(name, value, "3 or more, better 10"));
         }
         checked_values(values, "the series", batches)?;
         let batch_size = values.len() / batches;

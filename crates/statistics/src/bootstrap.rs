@@ -80,7 +80,7 @@ fn bootstrap(
     }
     if resamples < 100 {
         let (name, value) = ("the number of resamples", resamples as f64);
-        return Err(SampleError::BadParameter { name, value, domain: "at least 100" });
+        return Err(SampleError::bad_parameter(name, value, "at least 100"));
     }
     let finite = |value: f64| {
         let what = "the statistic of a resample".to_owned();

@@ -155,7 +155,7 @@ impl Margin {
             Self::Difference { low, high } => (low, high, 0.0, "low < 0 < high, both finite"),
             Self::Ratio { low, high } => (low, high, 1.0, "0 < low < 1 < high, both finite"),
         };
-        let outside = |value| SampleError::BadParameter { name: "the margin", value, domain };
+        let outside = |value| SampleError::bad_parameter("the margin", value, domain);
         if !(low < none && low.is_finite()) || (none == 1.0 && low <= 0.0) {
             return Err(outside(low));
         }

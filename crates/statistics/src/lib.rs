@@ -101,9 +101,13 @@ pub use ratio::{LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{
-    Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CeilingKind, CellSummary,
-    CellTrial, Dependence, LEAST_PREDICTED, MeasuredCeiling, PowerStatement, Relative, Reply,
-    Surroundings, analyse, answer, answer_text, decide,
+    Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRemark, AnswerRow, AnswerTable,
+    CeilingKind, CellSummary, CellTrial, CorrelatedIntervals, DatastoreDependence, Dependence,
+    FTest, FactorGrounds, Grounds, LEAST_PREDICTED, LevelDifference, LevelPair, Load,
+    LoadedDatastore, MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook,
+    PowerStatement, RankCheck, RatioRule, Relative, Reply, RowTerm, Surroundings, TTest,
+    TermResult, TestSides, TestUsed, TestedLoads, TestedNumber, TestedOver, Unanswered,
+    VarianceTest, analyse, answer, answer_text, decide,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

@@ -1,12 +1,14 @@
 //! The size, mean and standard deviation of a sample: all that a published table tells of it, and
 //! all that t tests and analyses of variance need.
 
+use std::borrow::Cow;
+
 use crate::describe::Summary;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why a sample, or what a table says of one, cannot be analysed.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 pub enum SampleError {
     /// Too few values for what was asked.
     #[error("{what} has {n} value(s) and at least {needed} are needed: run more trials")]
@@ -61,12 +63,19 @@ pub enum SampleError {
     #[error("{name} is {value}; it must be {domain}")]
     BadParameter {
         /// Which parameter.
-        name: &'static str,
+        name: Cow<'static, str>,
         /// Its value.
         value: f64,
         /// What it may be.
-        domain: &'static str,
+        domain: Cow<'static, str>,
     },
+}
+
+impl SampleError {
+    /// A parameter outside its domain.
+    pub(crate) fn bad_parameter(name: &'static str, value: f64, domain: &'static str) -> Self {
+        Self::BadParameter { name: name.into(), value, domain: domain.into() }
+    }
 }
 
 /// Size, mean and standard deviation of a sample.
@@ -162,11 +171,7 @@ pub(crate) fn checked_alpha(alpha: f64) -> Result<f64, SampleError> {
     if alpha > 0.0 && alpha < 0.5 {
         return Ok(alpha);
     }
-    Err(SampleError::BadParameter {
-        name: "alpha",
-        value: alpha,
-        domain: "between 0 and 0.5, such as 0.05",
-    })
+    Err(SampleError::bad_parameter("alpha", alpha, "between 0 and 0.5, such as 0.05"))
 }
 
 /// `value` if it lies between 0 and 1, ends excluded.
@@ -174,7 +179,7 @@ pub(crate) fn inside_unit(name: &'static str, value: f64) -> Result<f64, SampleE
     if value > 0.0 && value < 1.0 {
         return Ok(value);
     }
-    Err(SampleError::BadParameter { name, value, domain: "between 0 and 1, such as 0.95" })
+    Err(SampleError::bad_parameter(name, value, "between 0 and 1, such as 0.95"))
 }
 
 /// `values` if there are at least `needed` and all are finite.

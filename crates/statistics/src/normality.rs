@@ -33,7 +33,7 @@ impl ShapiroFrancia {
         let values = checked_values(values, what, *SIZES.start())?;
         if values.len() > *SIZES.end() {
             let (name, value) = ("the number of values tested for normality", values.len() as f64);
-            return Err(SampleError::BadParameter { name, value, domain: "at most 5000" });
+            return Err(SampleError::bad_parameter(name, value, "at most 5000"));
         }
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);

@@ -76,11 +76,11 @@ impl PowerStudy {
         self.check()?;
         inside_unit("the power", power)?;
         let difference = if self.sides == Sides::Two { difference.abs() } else { difference };
-        let too_small = SampleError::BadParameter {
-            name: "the difference",
-            value: difference,
-            domain: "large enough against the SD to be found with 10 million blocks",
-        };
+        let too_small = SampleError::bad_parameter(
+            "the difference",
+            difference,
+            "large enough compared with the SD to be found with 10 million blocks",
+        );
         if !(difference > 0.0 && difference.is_finite()) {
             return Err(too_small);
         }
@@ -111,7 +111,7 @@ impl PowerStudy {
         inside_unit("the power", power)?;
         if power <= self.power(n, 0.0)? {
             let (name, domain) = ("the power", "above alpha, such as 0.8");
-            return Err(SampleError::BadParameter { name, value: power, domain });
+            return Err(SampleError::bad_parameter(name, power, domain));
         }
         let n = n as f64;
         let (mut low, mut high) = (0.0, self.sd);
@@ -149,11 +149,7 @@ impl PowerStudy {
         if self.sd > 0.0 && self.sd.is_finite() {
             return Ok(());
         }
-        Err(SampleError::BadParameter {
-            name: "the SD",
-            value: self.sd,
-            domain: "above 0 and finite",
-        })
+        Err(SampleError::bad_parameter("the SD", self.sd, "above 0 and finite"))
     }
 }
 

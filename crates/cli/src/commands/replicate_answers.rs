@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_conclude::Evidence;
-use stormeter_replicate::AnswerSource;
+use stormeter_replicate::{AnswerSource, SourceAnswer};
+use stormeter_report::answer_sentence;
 use stormeter_results::ResultsFile;
 use stormeter_site::parse_site;
-use stormeter_statistics::Answer;
 
 use crate::exit::Failure;
 
@@ -51,11 +51,14 @@ struct OfStudies {
 }
 
 impl AnswerSource for OfStudies {
-    fn answer(&self, question: &str) -> Result<Answer, String> {
+    fn answer(&self, question: &str) -> Result<SourceAnswer, String> {
         let mut refused = String::new();
         for study in &self.studies {
             match study.answer(question) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    let sentence = answer_sentence(&answer);
+                    return Ok(SourceAnswer { reply: answer.reply, sentence });
+                }
                 Err(error) => refused = error.message(),
             }
         }

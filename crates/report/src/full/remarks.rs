@@ -3,16 +3,15 @@
 //! What weakens one answer of a study often weakens all of them (an order, one run a cell). Told with
 //! each, it would bury what is said of one alone.
 
-use stormeter_statistics::Answer;
+use stormeter_statistics::{Answer, AnswerRemark};
 
 /// A remark and the numbers, from 1, of the questions that it belongs to.
 pub(crate) struct Shared<'a> {
-    pub(crate) remark: &'a str,
+    pub(crate) remark: &'a AnswerRemark,
     pub(crate) questions: Vec<usize>,
 }
 
-/// The remarks that half of the answers or more have in the same words, in the order in which they
-/// come.
+/// The remarks that half of the answers or more have in common, in the order in which they come.
 pub(crate) fn shared(answers: &[Answer]) -> Vec<Shared<'_>> {
     let mut all: Vec<Shared<'_>> = Vec::new();
     for (index, answer) in answers.iter().enumerate() {
@@ -31,8 +30,8 @@ pub(crate) fn shared(answers: &[Answer]) -> Vec<Shared<'_>> {
 pub(crate) fn own<'a>(
     answer: &'a Answer,
     shared: &'a [Shared<'_>],
-) -> impl Iterator<Item = &'a String> {
-    answer.remarks.iter().filter(|remark| !shared.iter().any(|one| one.remark == remark.as_str()))
+) -> impl Iterator<Item = &'a AnswerRemark> {
+    answer.remarks.iter().filter(|remark| !shared.iter().any(|one| one.remark == *remark))
 }
 
 impl Shared<'_> {
@@ -67,7 +66,7 @@ mod tests {
     #[test]
     fn questions_are_named_in_runs() {
         let of = |questions: &[usize], answers| {
-            Shared { remark: "", questions: questions.to_vec() }.of(answers)
+            Shared { remark: &AnswerRemark::OneRun, questions: questions.to_vec() }.of(answers)
         };
         assert_eq!(of(&[1, 2, 3, 4, 6], 7), "questions 1 to 4, 6");
         assert_eq!(of(&[1, 2], 3), "questions 1, 2");

@@ -47,7 +47,8 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
         push_line(&mut text, "");
     }
     for one in &shared {
-        let note = format!("{}: {}", one.of(answers.len()), printable(one.remark));
+        let note =
+            format!("{}: {}", one.of(answers.len()), printable(&phrases::remark(one.remark)));
         for line in wrap(&note, width, "note to ", "        ") {
             push_line(&mut text, &line);
         }
@@ -119,7 +120,7 @@ fn answer(
     basis.extend(answer.p_value.map(words::p_value));
     basis.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
-        basis.push(answer.test.clone());
+        basis.push(phrases::test(answer));
     }
     if !basis.is_empty() {
         say(Style::Dim, &basis.join("; "));
@@ -127,7 +128,7 @@ fn answer(
     parts(answer, width, text);
     anova(answer, width, text);
     for remark in remarks::own(answer, shared) {
-        for line in wrap(&printable(remark), width, "   note: ", "         ") {
+        for line in wrap(&printable(&phrases::remark(remark)), width, "   note: ", "         ") {
             push_line(text, &line);
         }
     }
@@ -138,7 +139,7 @@ fn parts(answer: &Answer, width: usize, text: &mut String) {
     let rows = answer.parts.iter().map(|part| {
         let interval =
             part.interval.map(|i| format!("({})", scale.range(part.value, &i))).unwrap_or_default();
-        let load = printable(&part.load);
+        let load = printable(&phrases::load(&part.load));
         [load, scale.show(part.value), interval, words::reply(part.reply).to_string()]
     });
     aligned(&rows.collect::<Vec<_>>(), &[true, false, true, true], (false, width), text);
@@ -150,7 +151,7 @@ fn anova(answer: &Answer, width: usize, text: &mut String) {
     let rows = table.rows.iter().map(|row| {
         let eta = row.partial_eta_squared.map(|eta| format!("{eta:.3}"));
         [
-            printable(&row.term),
+            printable(&phrases::row_term(&row.term)),
             words::number(row.df),
             row.f.map(words::number).unwrap_or_default(),
             row.p.map(words::bare_p).unwrap_or_default(),

@@ -7,6 +7,7 @@ use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use crate::change;
 use crate::model::{Report, WorkloadCeiling};
+use crate::phrases;
 use crate::quantity::{level_percent, metric_value, percent};
 use crate::svg::metric_tick;
 use crate::wording::{self, is_in_the_network, plural};
@@ -33,7 +34,7 @@ pub(crate) fn is_predicted(report: &Report) -> bool {
 
 /// Whether a question was put to a test; what was not answered was put to none.
 pub(crate) fn has_test(answer: &Answer) -> bool {
-    !matches!(answer.test.as_str(), "" | "none")
+    answer.test.is_some()
 }
 
 /// How many questions were answered how: `4 questions: 2 yes, 1 no, 1 inconclusive.`
@@ -70,8 +71,7 @@ pub(crate) enum Scale {
 impl Scale {
     /// How an answer's estimate and parts are written.
     pub(crate) fn of(answer: &Answer) -> Self {
-        let metric = answer.estimate.as_ref().and_then(|estimate| estimate.metric);
-        metric.map_or(Scale::Ratio, Scale::Of)
+        answer.unit().map_or(Scale::Ratio, Scale::Of)
     }
 
     pub(crate) fn show(self, value: f64) -> String {
@@ -115,7 +115,7 @@ pub(crate) fn estimate(answer: &Answer, estimate: &AnswerEstimate) -> String {
         )
     });
     let value = scale.show(estimate.value);
-    format!("{}: {value}{}", estimate.of, interval.unwrap_or_default())
+    format!("{}: {value}{}", phrases::estimated(answer), interval.unwrap_or_default())
 }
 
 /// `p = 0.0031`, `p < 0.0001`.

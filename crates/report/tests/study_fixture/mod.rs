@@ -7,7 +7,8 @@ mod answers;
 mod disturbed;
 mod planned;
 
-pub(crate) use answers::{answers, failed_trials};
+#[allow(unused_imports, reason = "each test program takes what it needs")]
+pub(crate) use answers::{answers, attack, failed_trials};
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
 use planned::header;

@@ -85,7 +85,7 @@ impl LinearModel {
         let factors = table.factors.len();
         if factors > 8 {
             let (what, needed) = ("a model of all interactions", "at most 8 factors");
-            return Err(AnovaError::WrongFactors { what, needed, found: factors });
+            return Err(AnovaError::wrong_factors(what, needed, factors));
         }
         let mut terms: Vec<Term> = (1..1usize << factors)
             .map(|set| Term((0..factors).filter(|factor| set >> factor & 1 == 1).collect()))

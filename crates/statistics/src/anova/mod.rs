@@ -6,7 +6,7 @@
 //! same way, balanced or not, with any number of factors ([`CellTable`]). A [`LinearModel`] of
 //! chosen terms gives the sums of squares of each; [`simple_effects`] and [`pairwise_differences`]
 //! look into an interaction; [`MixedDesign`] has subjects measured again and again;
-//! [`equal_spread`] and [`residual_checks`] tell whether the analysis may be trusted.
+//! [`equal_spread`] and [`residual_checks`] show whether the analysis may be trusted.
 //!
 //! Sources: H. Scheffé, *The Analysis of Variance* (1959), chapters 3 and 4; the types of sums of
 //! squares, F. Yates, *JASA* 29 (1934) 51-66, and Langsrud, *Statistics and Computing* 13 (2003)
@@ -24,16 +24,19 @@ mod table;
 pub use cells::{CellTable, Factor, Observation};
 pub use linear_model::{LinearModel, SumsOfSquares, Term};
 pub use mixed::{MixedAnova, MixedDesign, Subject};
-pub use residuals::{CONCERN, Remark, RemarkKind, residual_checks};
+pub use residuals::{CONCERN, ResidualCheck, ResidualStatistic, residual_checks};
 pub use simple::{PairwiseDifference, SimpleEffect, pairwise_differences, simple_effects};
 pub use spread::{Centre, equal_spread};
 pub use table::{AnovaRow, AnovaTable, ErrorRow};
 
+use std::borrow::Cow;
+
 use crate::moments::SampleError;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why an analysis of variance cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 pub enum AnovaError {
     /// A factor that does not vary.
     #[error("factor {factor} has {levels} level(s); an effect needs at least 2")]
@@ -95,9 +98,9 @@ pub enum AnovaError {
     #[error("{what} needs {needed}, and the data have {found} factor(s)")]
     WrongFactors {
         /// The analysis.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// What it needs.
-        needed: &'static str,
+        needed: Cow<'static, str>,
         /// What there is.
         found: usize,
     },
@@ -116,4 +119,11 @@ pub enum AnovaError {
     /// A sample that cannot be used.
     #[error(transparent)]
     Sample(#[from] SampleError),
+}
+
+impl AnovaError {
+    /// Another number of factors than an analysis needs.
+    fn wrong_factors(what: &'static str, needed: &'static str, found: usize) -> Self {
+        Self::WrongFactors { what: what.into(), needed: needed.into(), found }
+    }
 }

@@ -1,4 +1,4 @@
-//! Whether the residuals are what an analysis of variance supposes them to be, said in words.
+//! Whether the residuals are what an analysis of variance supposes them to be.
 //!
 //! Four questions: are they normal, do the groups spread alike, does one of them stand out, and do
 //! neighbours in time resemble each other? Each is tested at 1 %, so that a sound study is warned
@@ -12,7 +12,7 @@
 use super::spread::{Centre, equal_spread};
 use crate::describe::Summary;
 use crate::moments::{SampleError, checked_values};
-use crate::normality::{SIZES, ShapiroFrancia};
+use crate::normality::ShapiroFrancia;
 use crate::quantile::{normal_cdf, student_t_two_sided_p};
 use crate::series::lag1_autocorrelation;
 use serde::{Deserialize, Serialize};
@@ -20,52 +20,65 @@ use serde::{Deserialize, Serialize};
 /// A check is a concern when its p-value is below this.
 pub const CONCERN: f64 = 0.01;
 
-/// What a remark is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A check of the residuals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResidualCheck {
+    /// What was checked, with its statistic.
+    pub statistic: ResidualStatistic,
+    /// The p-value of "all is well".
+    pub p: f64,
+}
+
+/// The statistic of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RemarkKind {
-    /// The shape of their distribution.
-    Normality,
-    /// Whether groups spread alike.
-    Spread,
-    /// A single value that stands out.
-    Outlier,
-    /// Correlation in the order of measurement.
-    Order,
+pub enum ResidualStatistic {
+    /// Of the shape of their distribution: Shapiro and Francia's W′.
+    Normality {
+        /// W′.
+        w: f64,
+    },
+    /// Of whether the groups spread alike: Brown and Forsythe's F.
+    Spread {
+        /// F.
+        f: f64,
+    },
+    /// Of the value that stands out most: Grubbs's G.
+    Outlier {
+        /// G.
+        g: f64,
+        /// Which residual, counted from 1 in the order of measurement.
+        place: usize,
+    },
+    /// Of the order of measurement: the autocorrelation at lag 1.
+    Order {
+        /// The autocorrelation.
+        lag1: f64,
+    },
 }
 
-/// One check, in words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remark {
-    /// What it is about.
-    pub kind: RemarkKind,
+impl ResidualCheck {
     /// Whether the reader should worry.
-    pub concern: bool,
-    /// The p-value of "all is well"; `None` where it could not be tested.
-    pub p: Option<f64>,
-    /// A sentence or two: what was found and, where it is a concern, what to do.
-    pub text: String,
-}
-
-impl Remark {
-    fn tested(kind: RemarkKind, p: f64, what: String, well: &str, advice: &str) -> Self {
-        let concern = p < CONCERN;
-        let judged = if concern { advice } else { well };
-        let p_text = if p >= 0.001 { format!("{p:.3}") } else { format!("{p:.1e}") };
-        Self { kind, concern, p: Some(p), text: format!("{judged} ({what}, p = {p_text}).") }
+    pub fn is_concern(&self) -> bool {
+        self.p < CONCERN
     }
 
-    fn untested(kind: RemarkKind, text: &str) -> Self {
-        Self { kind, concern: false, p: None, text: text.to_owned() }
+    /// Whether it is about the order of measurement.
+    pub fn is_of_order(&self) -> bool {
+        matches!(self.statistic, ResidualStatistic::Order { .. })
     }
 }
 
-/// Checks `residuals`, given in the order of measurement, with the group of each.
+/// Checks `residuals`, given in the order of measurement, with the group of each. A check for which there are too
+/// few of them, or too many, is left out.
 ///
 /// # Errors
 /// Fewer than three residuals, one that is not finite, lists of unequal length, or residuals that
 /// are all equal.
-pub fn residual_checks(residuals: &[f64], groups: &[usize]) -> Result<Vec<Remark>, SampleError> {
+pub fn residual_checks(
+    residuals: &[f64],
+    groups: &[usize],
+) -> Result<Vec<ResidualCheck>, SampleError> {
     checked_values(residuals, "the residuals", 3)?;
     if residuals.len() != groups.len() {
         return Err(SampleError::UnequalLengths { a: residuals.len(), b: groups.len() });
@@ -74,36 +87,21 @@ pub fn residual_checks(residuals: &[f64], groups: &[usize]) -> Result<Vec<Remark
     let (Some(summary), Some(r)) = (summary, lag1_autocorrelation(residuals)) else {
         return Err(SampleError::NoSpread { what: "the residuals".into() });
     };
-    Ok(vec![
+    let checks = [
         normality(residuals),
         spread(residuals, groups),
         outlier(residuals, &summary),
-        order(residuals.len() as f64, r),
-    ])
+        Some(order(residuals.len() as f64, r)),
+    ];
+    Ok(checks.into_iter().flatten().collect())
 }
 
-fn normality(residuals: &[f64]) -> Remark {
-    let kind = RemarkKind::Normality;
-    match ShapiroFrancia::test(residuals) {
-        Ok(ShapiroFrancia { w, p }) => Remark::tested(
-            kind,
-            p,
-            format!("Shapiro-Francia W' = {w:.4}"),
-            "Nothing speaks against a normal distribution of the residuals",
-            "The residuals are not normal: look at their histogram, and compare with a rank test \
-             or with the analysis of the logarithms",
-        ),
-        Err(_) if residuals.len() > *SIZES.end() => Remark::untested(
-            kind,
-            "More than 5000 residuals: normality was not tested, and with so many it matters \
-             little.",
-        ),
-        Err(_) => Remark::untested(kind, "Too few residuals to test for normality."),
-    }
+fn normality(residuals: &[f64]) -> Option<ResidualCheck> {
+    let ShapiroFrancia { w, p } = ShapiroFrancia::test(residuals).ok()?;
+    Some(ResidualCheck { statistic: ResidualStatistic::Normality { w }, p })
 }
 
-fn spread(residuals: &[f64], groups: &[usize]) -> Remark {
-    let kind = RemarkKind::Spread;
+fn spread(residuals: &[f64], groups: &[usize]) -> Option<ResidualCheck> {
     let most = groups.iter().max().map_or(0, |most| most + 1);
     let mut lists: Vec<(String, Vec<f64>)> =
         (0..most).map(|group| (format!("group {}", group + 1), Vec::new())).collect();
@@ -112,64 +110,35 @@ fn spread(residuals: &[f64], groups: &[usize]) -> Remark {
     }
     // The distances of two values from their median are always equal and say little.
     lists.retain(|(_, values)| values.len() >= 3);
-    let test = equal_spread(&lists, Centre::Median).ok();
-    match test.as_ref().and_then(|table| table.rows.first()) {
-        Some(row) => Remark::tested(
-            kind,
-            row.p,
-            format!("Brown-Forsythe F = {:.3}", row.f),
-            "The groups spread alike as far as can be told",
-            "The groups do not spread alike: compare them in pairs by Welch's test, or analyse the \
-             logarithms, which often evens the spread out",
-        ),
-        None => {
-            Remark::untested(kind, "Fewer than two groups of three: their spread was not compared.")
-        }
-    }
+    let table = equal_spread(&lists, Centre::Median).ok()?;
+    let row = table.rows.first()?;
+    Some(ResidualCheck { statistic: ResidualStatistic::Spread { f: row.f }, p: row.p })
 }
 
 /// Grubbs's two-sided test of the residual farthest from the mean.
-fn outlier(residuals: &[f64], summary: &Summary) -> Remark {
+fn outlier(residuals: &[f64], summary: &Summary) -> Option<ResidualCheck> {
     let n = summary.n as f64;
     let farthest = residuals
         .iter()
         .map(|residual| (residual - summary.mean).abs())
         .enumerate()
         .max_by(|a, b| a.1.total_cmp(&b.1));
-    let (Some((index, distance)), Some(sd)) = (farthest, summary.sd) else {
-        return Remark::untested(RemarkKind::Outlier, "Too few residuals to look for outliers.");
-    };
-    let g = distance / sd;
+    let (index, distance) = farthest?;
+    let g = distance / summary.sd?;
     // G cannot exceed (n − 1)/√n, where the t statistic is infinite.
     let rest = ((n - 1.0).powi(2) - n * g * g).max(0.0);
     let t = (n * (n - 2.0) * g * g / rest).sqrt();
     let p = (n * student_t_two_sided_p(t, n - 2.0)).min(1.0);
-    let place = index + 1;
-    Remark::tested(
-        RemarkKind::Outlier,
-        p,
-        format!("Grubbs G = {g:.3}"),
-        "No residual stands out",
-        &format!(
-            "Residual number {place} in the order of measurement stands out: look at that trial, \
-             and see whether the conclusion holds without it"
-        ),
-    )
+    Some(ResidualCheck { statistic: ResidualStatistic::Outlier { g, place: index + 1 }, p })
 }
 
-fn order(n: f64, r: f64) -> Remark {
+fn order(n: f64, r: f64) -> ResidualCheck {
     // Exact for independent normal values: E r₁ = −1/n, and the variance below (k = 1).
     let variance = (n.powi(4) - 4.0 * n.powi(3) + 3.0 * n * n + 4.0 * n - 4.0)
         / ((n + 1.0) * n * n * (n - 1.0).powi(2));
     let z = (r + 1.0 / n) / variance.sqrt();
-    Remark::tested(
-        RemarkKind::Order,
-        2.0 * normal_cdf(-z.abs()),
-        format!("lag-1 autocorrelation {r:.3}"),
-        "Residuals next to each other in time do not resemble each other",
-        "Residuals next to each other in time resemble each other: the trials are not independent, \
-         so the p-values are too small; randomise the order and take the block as a factor",
-    )
+    let p = 2.0 * normal_cdf(-z.abs());
+    ResidualCheck { statistic: ResidualStatistic::Order { lag1: r }, p }
 }
 
 #[cfg(test)]
@@ -184,34 +153,65 @@ mod tests {
         (0..n).map(|i| normal_quantile(((i * 37 % n) as f64 + 0.5) / n as f64)).collect()
     }
 
-    fn concerns(residuals: &[f64], groups: &[usize]) -> Vec<RemarkKind> {
-        let remarks = residual_checks(residuals, groups).unwrap();
-        assert_eq!(remarks.len(), 4);
-        remarks.iter().filter(|remark| remark.concern).map(|remark| remark.kind).collect()
+    /// The check that is about this.
+    fn check(
+        residuals: &[f64],
+        groups: &[usize],
+        is_it: fn(&ResidualStatistic) -> bool,
+    ) -> Option<ResidualCheck> {
+        let checks = residual_checks(residuals, groups).unwrap();
+        checks.into_iter().find(|check| is_it(&check.statistic))
+    }
+
+    fn is_normality(statistic: &ResidualStatistic) -> bool {
+        matches!(statistic, ResidualStatistic::Normality { .. })
+    }
+
+    fn is_spread(statistic: &ResidualStatistic) -> bool {
+        matches!(statistic, ResidualStatistic::Spread { .. })
+    }
+
+    fn is_outlier(statistic: &ResidualStatistic) -> bool {
+        matches!(statistic, ResidualStatistic::Outlier { .. })
+    }
+
+    fn is_order(statistic: &ResidualStatistic) -> bool {
+        matches!(statistic, ResidualStatistic::Order { .. })
+    }
+
+    fn is_concern(
+        residuals: &[f64],
+        groups: &[usize],
+        is_it: fn(&ResidualStatistic) -> bool,
+    ) -> bool {
+        check(residuals, groups, is_it).unwrap().is_concern()
     }
 
     #[test]
     fn calm_residuals_raise_no_concern_and_each_fault_its_own() {
         let groups: Vec<usize> = (0..60).map(|i| i % 3).collect();
         let calm = calm(60);
-        assert_eq!(concerns(&calm, &groups), vec![]);
+        let checks = residual_checks(&calm, &groups).unwrap();
+        assert_eq!(checks.len(), 4);
+        assert!(!checks.iter().any(ResidualCheck::is_concern), "{checks:?}");
 
         let mut one_out = calm.clone();
         one_out[17] = 30.0;
-        assert!(concerns(&one_out, &groups).contains(&RemarkKind::Outlier));
-        let text = residual_checks(&one_out, &groups).unwrap()[2].text.clone();
-        assert!(text.contains("number 18"), "{text}");
+        let found = check(&one_out, &groups, is_outlier).unwrap();
+        assert!(found.is_concern(), "{found:?}");
+        let is_place_18 = matches!(found.statistic, ResidualStatistic::Outlier { place: 18, .. });
+        assert!(is_place_18, "{found:?}");
 
         let skewed: Vec<f64> = calm.iter().map(|value| (1.5 * value).exp()).collect();
-        assert!(concerns(&skewed, &groups).contains(&RemarkKind::Normality));
+        assert!(is_concern(&skewed, &groups, is_normality));
 
         let uneven: Vec<f64> =
             calm.iter().zip(&groups).map(|(value, &group)| value * (group + 1) as f64).collect();
-        assert!(concerns(&uneven, &groups).contains(&RemarkKind::Spread));
+        assert!(is_concern(&uneven, &groups, is_spread));
 
         let mut sorted = calm;
         sorted.sort_by(f64::total_cmp);
-        assert!(concerns(&sorted, &groups).contains(&RemarkKind::Order));
+        assert!(is_concern(&sorted, &groups, is_order));
     }
 
     /// Outlier and order are tested at the level they say: of normal residuals without memory,
@@ -224,9 +224,9 @@ mod tests {
         let (mut outliers, mut orders) = (0, 0);
         for _ in 0..4000 {
             let residuals: Vec<f64> = (0..12).map(|_| normal()).collect();
-            let remarks = residual_checks(&residuals, &[0; 12]).unwrap();
-            outliers += u32::from(remarks[2].p.unwrap() < 0.05);
-            orders += u32::from(remarks[3].p.unwrap() < 0.05);
+            let below = |is_it| check(&residuals, &[0; 12], is_it).unwrap().p < 0.05;
+            outliers += u32::from(below(is_outlier));
+            orders += u32::from(below(is_order));
         }
         // 200 expected, with an SD of 14.
         assert!((150..=250).contains(&outliers), "{outliers}");
@@ -234,10 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_tested_is_said_and_not_a_concern() {
-        let remarks = residual_checks(&[1.0, -1.0, 0.5, -0.5], &[0, 0, 1, 1]).unwrap();
-        assert!(remarks[0].text.contains("Too few") && remarks[1].text.contains("Fewer than two"));
-        assert_eq!((remarks[0].p, remarks[1].p), (None, None));
+    fn checks_that_need_more_residuals_are_left_out() {
+        let checks = residual_checks(&[1.0, -1.0, 0.5, -0.5], &[0, 0, 1, 1]).unwrap();
+        assert!(!checks.iter().any(|check| is_normality(&check.statistic)), "{checks:?}");
+        assert!(!checks.iter().any(|check| is_spread(&check.statistic)), "{checks:?}");
+        assert_eq!(checks.len(), 2, "{checks:?}");
         assert!(residual_checks(&[0.0; 5], &[0; 5]).is_err());
         assert!(residual_checks(&[1.0, 2.0, 3.0], &[0, 1]).is_err());
     }

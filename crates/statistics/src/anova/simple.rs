@@ -46,7 +46,7 @@ pub fn simple_effects(table: &CellTable, factor: usize) -> Result<Vec<SimpleEffe
     if table.factors.len() != 2 || factor > 1 {
         let found = table.factors.len();
         let what = "the effect of one factor at each level of another";
-        return Err(AnovaError::WrongFactors { what, needed: "exactly 2 factors", found });
+        return Err(AnovaError::wrong_factors(what, "exactly 2 factors", found));
     }
     let error = cell_error(table)?;
     let other = 1 - factor;

@@ -5,9 +5,10 @@ use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
 use stormeter_trial::{Memory, Verified};
 
-use super::answer::answer_of;
+use super::answer::{answer_of, not_understood};
+use super::answered::Answer;
 use super::cells::summarise;
-use super::conclusion::{Analysis, Answer, CellTrial, Reply};
+use super::conclusion::{Analysis, CellTrial};
 use super::laws::{findings, of_comparison};
 use super::measured::Measured;
 use super::power::power_of;
@@ -124,20 +125,7 @@ fn spread_invalid(measured: &mut Measured<'_>, findings: &[(Option<usize>, LawFi
 fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> Answer {
     match parse(text, vocabulary) {
         Ok(question) => answer_of(measured, &question, text.into()),
-        Err(error) => Answer {
-            question: text.into(),
-            must: false,
-            reply: Reply::NotAnswered,
-            sentence: format!("Not answered: {}.", error.message()),
-            invalid_by: None,
-            test: "none".into(),
-            estimate: None,
-            p_value: None,
-            p_value_adjusted: None,
-            table: None,
-            parts: Vec::new(),
-            remarks: Vec::new(),
-        },
+        Err(error) => not_understood(text, error),
     }
 }
 

@@ -3,32 +3,36 @@
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Claim, Question, QuestionError, Vocabulary, parse};
 
+use super::answer_table::AnswerTable;
+use super::answered::{Answer, AnswerEstimate, AnswerPart, Grounds, NumberClaim, Reply};
 use super::claims::asked;
-use super::conclusion::{Answer, AnswerEstimate, AnswerPart, AnswerTable, CellTrial, Reply};
+use super::conclusion::CellTrial;
 use super::laws::invalid_cells;
 use super::measured::Measured;
+use super::remark::AnswerRemark;
+use super::test_used::TestUsed;
+use super::unanswered::Unanswered;
 use super::{contrasts, factors};
-use crate::finding::LawFinding;
 
 /// An answer without its question.
 pub(super) struct Draft {
     pub(super) reply: Reply,
-    pub(super) sentence: String,
-    pub(super) test: String,
+    pub(super) grounds: Grounds,
+    pub(super) test: Option<TestUsed>,
     pub(super) estimate: Option<AnswerEstimate>,
     pub(super) p_value: Option<f64>,
     pub(super) table: Option<AnswerTable>,
     pub(super) parts: Vec<AnswerPart>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<AnswerRemark>,
 }
 
 impl Draft {
-    /// A reply with its sentence and the name of its test.
-    pub(super) fn new(reply: Reply, sentence: String, test: String) -> Self {
+    /// A reply with its grounds.
+    pub(super) fn new(reply: Reply, grounds: Grounds) -> Self {
         Self {
             reply,
-            sentence,
-            test,
+            grounds,
+            test: None,
             estimate: None,
             p_value: None,
             table: None,
@@ -36,25 +40,28 @@ impl Draft {
             remarks: Vec::new(),
         }
     }
-}
 
-/// Why a question cannot be answered.
-pub(super) struct Unanswered {
-    /// As a clause.
-    pub(super) why: String,
-    /// What makes the results invalid that it is about, where that is why.
-    pub(super) invalid_by: Option<Box<LawFinding>>,
-}
-
-impl From<String> for Unanswered {
-    fn from(why: String) -> Self {
-        Self { why, invalid_by: None }
+    /// The answer to a question, by its text.
+    fn answer(self, question: String, must: bool) -> Answer {
+        Answer {
+            question,
+            must,
+            reply: self.reply,
+            grounds: self.grounds,
+            test: self.test,
+            estimate: self.estimate,
+            p_value: self.p_value,
+            p_value_adjusted: None,
+            table: self.table,
+            parts: self.parts,
+            remarks: self.remarks,
+        }
     }
 }
 
-impl From<&str> for Unanswered {
-    fn from(why: &str) -> Self {
-        why.to_string().into()
+impl From<Unanswered> for Draft {
+    fn from(why: Unanswered) -> Self {
+        Draft::new(Reply::NotAnswered, Grounds::None(why))
     }
 }
 
@@ -63,9 +70,8 @@ impl From<&str> for Unanswered {
 /// # Errors
 /// They are invalid.
 pub(super) fn sound(measured: &Measured<'_>, cell: usize) -> Result<(), Unanswered> {
-    measured.invalid[cell].clone().map_or(Ok(()), |finding| {
-        let why = format!("the result of {} is invalid", measured.cell_name(cell));
-        Err(Unanswered { why, invalid_by: Some(Box::new(finding)) })
+    measured.invalid[cell].clone().map_or(Ok(()), |by| {
+        Err(Unanswered::Invalid { cell: measured.loaded(cell), by: Box::new(by) })
     })
 }
 
@@ -93,35 +99,39 @@ pub fn answer_text(
 
 /// Answers from trials that are sorted and checked.
 pub(super) fn answer_of(measured: &Measured<'_>, question: &Question, text: String) -> Answer {
+    let scope = &question.scope;
+    let number = |claim: NumberClaim| {
+        asked(measured, claim, scope).and_then(|asked| contrasts::draft(measured, &asked))
+    };
     let draft = match &question.claim {
         Claim::Depends { metric, depends, factors, interaction } => {
             let (metric, depends, interaction) = (*metric, *depends, *interaction);
-            let scope = &question.scope;
             let asked = factors::Asked { metric, depends, factors, interaction, scope };
             factors::draft(measured, &asked)
         }
-        _ => asked(measured, question)
-            .map_err(Unanswered::from)
-            .and_then(|asked| contrasts::draft(measured, &asked)),
+        Claim::Compared { subject, object, relation, metric } => number(NumberClaim::Compared {
+            subject: subject.clone(),
+            object: object.clone(),
+            relation: *relation,
+            metric: metric.unwrap_or(measured.plan.design.metric),
+        }),
+        Claim::Trend { metric, datastore, grows, along } => number(NumberClaim::Trend {
+            metric: *metric,
+            datastore: datastore.clone(),
+            grows: *grows,
+            along: *along,
+        }),
+        Claim::Bounded { metric, datastore, bound, limit } => number(NumberClaim::Bounded {
+            metric: *metric,
+            datastore: datastore.clone(),
+            bound: *bound,
+            limit: *limit,
+        }),
     };
-    let mut invalid_by = None;
-    let draft = draft.unwrap_or_else(|unanswered| {
-        invalid_by = unanswered.invalid_by.map(|finding| *finding);
-        let sentence = format!("Not answered: {}.", unanswered.why);
-        Draft::new(Reply::NotAnswered, sentence, "none".into())
-    });
-    Answer {
-        question: text,
-        must: question.must,
-        reply: draft.reply,
-        sentence: draft.sentence,
-        invalid_by,
-        test: draft.test,
-        estimate: draft.estimate,
-        p_value: draft.p_value,
-        p_value_adjusted: None,
-        table: draft.table,
-        parts: draft.parts,
-        remarks: draft.remarks,
-    }
+    draft.unwrap_or_else(Draft::from).answer(text, question.must)
+}
+
+/// The answer to a question that is not understood.
+pub(super) fn not_understood(text: &str, error: QuestionError) -> Answer {
+    Draft::from(Unanswered::NotUnderstood(error)).answer(text.into(), false)
 }

@@ -4,7 +4,7 @@ use stormeter_study::{Metric, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, StepTime, Verified};
 
 use super::conclusion::{CellSummary, Dependence, Relative};
-use super::effect::{block_values, dependence};
+use super::effect::{block_values, dependence, ratio};
 use super::measured::{Measured, interval_values};
 use crate::broken::FailedTrials;
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
@@ -136,11 +136,11 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
     compared
         .into_iter()
         .filter_map(|(metric, comparison)| {
-            let logs = block_values(measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
-            let ratio = Summary::of(&logs)?.mean.exp();
+            let logs = block_values(measured, metric, &ratio(cell, baseline));
+            let mean_ratio = Summary::of(&logs)?.mean.exp();
             let comparison = comparison.map(|own| if is_invalid { own.invalidated() } else { own });
             let comparison = comparison.map(|own| unless_too_small(measured, own));
-            Some(Relative { metric, ratio, comparison })
+            Some(Relative { metric, ratio: mean_ratio, comparison })
         })
         .collect()
 }

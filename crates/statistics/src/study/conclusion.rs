@@ -3,15 +3,13 @@
 //! Cells are named by their place in [`stormeter_study::StudyPlan::cells`].
 
 use serde::{Deserialize, Serialize};
-use stormeter_study::question::Factor;
 use stormeter_study::{Metric, Unit};
 use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 
-use crate::anova::AnovaTable;
+use super::answered::Answer;
 use crate::broken::FailedTrials;
 use crate::comparison::Comparison;
 use crate::describe::Summary;
-use crate::estimate::Interval;
 use crate::finding::{LawFinding, Severity};
 use crate::metric_summary::MetricSummary;
 use crate::touched::Touched;
@@ -40,7 +38,7 @@ pub struct Analysis {
     pub cells: Vec<CellSummary>,
     /// Per question of the plan, in its order.
     pub answers: Vec<Answer>,
-    /// Broken and bent laws and other warnings, the gravest first; the cell it is about, or `None` for
+    /// Broken and bent laws and other warnings, the most severe first; the cell it is about, or `None` for
     /// the whole study.
     pub findings: Vec<(Option<usize>, LawFinding)>,
     /// What the study could have found.
@@ -109,136 +107,6 @@ pub struct Dependence {
     pub lag1: f64,
     /// Independent observations that would say as much about the mean.
     pub effective_n: f64,
-}
-
-/// What a question was answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The question as it was written.
-    pub question: String,
-    /// Whether it says `must`: answered no, the run exits with 3.
-    pub must: bool,
-    /// The answer.
-    pub reply: Reply,
-    /// The answer as a sentence, with the estimate.
-    pub sentence: String,
-    /// What makes the results invalid that the question is about, where it is not answered for that.
-    pub invalid_by: Option<LawFinding>,
-    /// The test that it rests on, in words, with its degrees of freedom and the number of observations.
-    pub test: String,
-    /// The estimate with its unit, such as a ratio; `None` where the test has none.
-    pub estimate: Option<AnswerEstimate>,
-    /// The p-value of the test, if it has one.
-    pub p_value: Option<f64>,
-    /// The same when all questions of the study are one family (Holm); `None` where only one was tested.
-    #[serde(default)]
-    pub p_value_adjusted: Option<f64>,
-    /// The table of an analysis of variance.
-    pub table: Option<AnswerTable>,
-    /// The same question for each load by itself, where it was asked of several.
-    pub parts: Vec<AnswerPart>,
-    /// What a reader should know: assumptions that do not hold, a rank test that disagrees.
-    pub remarks: Vec<String>,
-}
-
-/// The table of an analysis of variance as it is shown: rows of terms, and what is left.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnswerTable {
-    /// The factors that it is about.
-    pub factors: Vec<Factor>,
-    /// One row a term, in the order of the model, then the residual.
-    pub rows: Vec<AnswerRow>,
-}
-
-/// One row of an [`AnswerTable`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnswerRow {
-    /// Its name, such as `datastore × workload` or `residual`.
-    pub term: String,
-    /// Sum of squares, in the squared unit of the observations.
-    pub sum_of_squares: f64,
-    /// Degrees of freedom.
-    pub df: f64,
-    /// Sum of squares / degrees of freedom.
-    pub mean_square: f64,
-    /// Against the residual; `None` for the residual.
-    pub f: Option<f64>,
-    /// P(F or more), were there no effect.
-    pub p: Option<f64>,
-    /// SS / (SS + SS of the residual): the share of what is left that the term explains.
-    pub partial_eta_squared: Option<f64>,
-}
-
-impl AnswerTable {
-    /// The table of an analysis of these factors.
-    pub(super) fn of(factors: &[Factor], table: &AnovaTable) -> Self {
-        let mut rows: Vec<AnswerRow> = table
-            .rows
-            .iter()
-            .map(|row| AnswerRow {
-                term: row.term.clone(),
-                sum_of_squares: row.sum_of_squares,
-                df: row.df,
-                mean_square: row.mean_square,
-                f: Some(row.f),
-                p: Some(row.p),
-                partial_eta_squared: Some(row.partial_eta_squared),
-            })
-            .collect();
-        let residual = &table.residual;
-        rows.push(AnswerRow {
-            term: "residual".into(),
-            sum_of_squares: residual.sum_of_squares,
-            df: residual.df,
-            mean_square: residual.mean_square,
-            f: None,
-            p: None,
-            partial_eta_squared: None,
-        });
-        Self { factors: factors.to_vec(), rows }
-    }
-}
-
-/// The answer in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reply {
-    /// The data show it.
-    Yes,
-    /// The data show the contrary.
-    No,
-    /// The data show neither.
-    Inconclusive,
-    /// It could not be asked of these data, or the data are invalid.
-    NotAnswered,
-}
-
-/// An estimate that answers a question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnswerEstimate {
-    /// What is estimated, such as `nas / local, IOPS`.
-    pub of: String,
-    /// The estimate.
-    pub value: f64,
-    /// Its interval, at the level of `level`.
-    pub interval: Option<Interval>,
-    /// The interval's level.
-    pub level: f64,
-    /// The metric in whose unit it is; `None` for a ratio.
-    pub metric: Option<Metric>,
-}
-
-/// A question's answer at one load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnswerPart {
-    /// Which load: `vm-4k, 16 VMs × 4`.
-    pub load: String,
-    /// The estimate.
-    pub value: f64,
-    /// Its interval.
-    pub interval: Option<Interval>,
-    /// The answer.
-    pub reply: Reply,
 }
 
 /// What a finished study could have found.

@@ -1,20 +1,24 @@
 //! The answer to a claim about one number: at one load, on average over several, or at each.
 
-use stormeter_study::Unit;
-
-use super::answer::{Draft, Unanswered, sound};
-use super::claims::{Asked, Shown};
-use super::conclusion::{AnswerEstimate, AnswerPart, Reply};
-use super::effect::{Basis, Contrast, Effect};
+use super::answer::{Draft, sound};
+use super::answered::{
+    AnswerEstimate, AnswerPart, Grounds, NumberClaim, NumberGrounds, Outlook, Reply, TestedLoads,
+};
+use super::claims::{Asked, LoadContrast};
+use super::effect::{Basis, Contrast, Effect, Weighted};
+use super::load::Load;
 use super::measured::Measured;
 use super::region::{Region, Ruling};
+use super::remark::AnswerRemark;
 use super::remarks;
-use super::words::{change_with_interval, percent, plural, quantity};
+use super::test_used::{TTest, TestSides, TestUsed, TestedNumber, TestedOver};
+use super::unanswered::Unanswered;
 use crate::estimate::Interval;
 
 /// A claim at one load.
-struct AtLoad {
-    name: String,
+struct AtLoad<'a> {
+    load: &'a Load,
+    contrast: &'a Contrast,
     effect: Effect,
     ruling: Ruling,
 }
@@ -24,36 +28,39 @@ struct AtLoad {
 /// # Errors
 /// Why it cannot be answered.
 pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Unanswered> {
-    for &(cell, _) in asked.loads.iter().flat_map(|(_, contrast)| contrast) {
-        sound(measured, cell)?;
+    for own in asked.loads.iter().flat_map(|load| &load.contrast) {
+        sound(measured, own.cell)?;
     }
     let mut loads = Vec::new();
     let mut missing = Vec::new();
-    for (name, contrast) in &asked.loads {
-        match Effect::of(measured, asked.metric, contrast) {
+    for LoadContrast { load, contrast } in &asked.loads {
+        match Effect::of(measured, asked.metric(), contrast) {
             Ok(effect) => {
                 let ruling = asked.region.rule(&effect);
-                loads.push(AtLoad { name: name.clone(), effect, ruling });
+                loads.push(AtLoad { load, contrast, effect, ruling });
             }
             Err(why) => missing.push(why),
         }
     }
+    let left_out = missing.len();
+    let first_missing = missing.into_iter().next();
+    if let Some(why) = &first_missing
+        && (loads.is_empty() || asked.everywhere)
+    {
+        return Err(why.clone());
+    }
     let level = measured.plan.design.level;
-    let mut draft = if loads.is_empty() || (asked.everywhere && !missing.is_empty()) {
-        return Err(missing.remove(0).into());
-    } else if asked.everywhere && loads.len() > 1 {
-        everywhere(measured, asked, &loads, level)
-    } else {
-        average(measured, asked, &loads, level)?
+    let mut draft = match asked.everywhere && loads.len() > 1 {
+        true => everywhere(measured, asked, &loads, level)?,
+        false => average(measured, asked, &loads, level)?,
     };
     if loads.len() > 1 {
         // Where one load decides the whole, each is answered with the error that the whole is.
         let places = if asked.everywhere { loads.len() } else { 1 };
         draft.parts = loads.iter().map(|load| part(measured, asked, load, level, places)).collect();
     }
-    if let Some(why) = missing.first() {
-        let left_out = plural(missing.len(), "load");
-        draft.remarks.push(format!("{left_out} could not be compared and was left out: {why}"));
+    if let Some(why) = first_missing {
+        draft.remarks.push(AnswerRemark::LoadsLeftOut { count: left_out, why });
     }
     draft.remarks.extend(remarks::of_contrasts(measured, asked));
     Ok(draft)
@@ -63,258 +70,174 @@ pub(super) fn draft(measured: &Measured<'_>, asked: &Asked) -> Result<Draft, Una
 fn average(
     measured: &Measured<'_>,
     asked: &Asked,
-    loads: &[AtLoad],
+    loads: &[AtLoad<'_>],
     level: f64,
-) -> Result<Draft, String> {
+) -> Result<Draft, Unanswered> {
     let share = 1.0 / loads.len() as f64;
-    let used = asked.loads.iter().filter(|(name, _)| loads.iter().any(|load| load.name == *name));
-    let contrast: Contrast = used
-        .flat_map(|(_, contrast)| contrast.iter().map(|&(cell, weight)| (cell, weight * share)))
-        .collect();
-    let effect = Effect::of(measured, asked.metric, &contrast)?;
+    let shared = |own: &Weighted| Weighted { weight: own.weight * share, ..*own };
+    let contrast: Contrast = loads.iter().flat_map(|load| load.contrast).map(shared).collect();
+    let effect = Effect::of(measured, asked.metric(), &contrast)?;
     let ruling = asked.region.rule(&effect);
     let reply = ruling.reply(1.0 - level, 1);
-    let interval = effect.interval(asked.region.interval_level(level));
-    let is_exact = measured.is_exact(&interval);
-    let shown = measure(asked, effect.estimate(), (!is_exact).then_some(&interval));
-    let mut where_ = format!("{}{shown}, {}", worth(asked, &interval), size(&effect));
-    match loads {
+    let (tested, over) = match loads {
         [only] if measured.cells.len() > measured.plan.datastores.len() => {
-            where_.push_str(&format!(", at {}", only.name));
+            (TestedLoads::One(only.load.clone()), TestedOver::One)
         }
-        [_] => {}
-        several => where_.push_str(&format!(", mean over {} loads", several.len())),
-    }
-    let sentence = match reply {
-        Reply::Yes => format!("{}: {where_}.", asked.phrase.yes),
-        Reply::No => format!("{}: {where_}.", asked.phrase.no),
-        Reply::Inconclusive | Reply::NotAnswered => format!(
-            "It is inconclusive whether {}: {where_}{}.",
-            asked.phrase.yes,
-            outlook(asked, &[&effect], level)
-        ),
+        [_] => (TestedLoads::Only, TestedOver::One),
+        several => (TestedLoads::Mean(several.len()), TestedOver::Mean),
     };
-    let test = test_name(asked, &effect, loads.len(), false);
-    let mut draft = tested(Draft::new(reply, sentence, test), is_exact, ruling.p);
-    draft.estimate = Some(estimate(measured, asked, &effect, level));
-    if !is_exact {
-        draft.remarks = remarks::of_effect(measured, asked, &effect, &contrast);
-    }
-    Ok(draft)
+    let open: &[&Effect] = if reply == Reply::Inconclusive { &[&effect] } else { &[] };
+    let found = Found { loads: tested, over, effect: &effect, contrast: &contrast, open };
+    Ok(found.draft(measured, asked, reply, ruling.p))
 }
 
 /// Every load by itself: yes if the claim is shown at each (an intersection-union test: each at the
 /// full level, Berger, *Technometrics* 24 (1982) 295-300), no if the contrary is at one of them,
 /// where the error is shared among the loads.
-fn everywhere(measured: &Measured<'_>, asked: &Asked, loads: &[AtLoad], level: f64) -> Draft {
-    let alpha = 1.0 - level;
-    let replies: Vec<Reply> =
-        loads.iter().map(|load| load.ruling.reply(alpha, loads.len())).collect();
-    let count = |wanted: Reply| replies.iter().filter(|&&reply| reply == wanted).count();
-    let Some(worst) = worst(loads, &replies) else {
-        return Draft::new(Reply::NotAnswered, "There is no load.".into(), String::new());
-    };
-    let interval = worst.effect.interval(asked.region.interval_level(level));
-    let is_exact = measured.is_exact(&interval);
-    let worst_text = format!(
-        "{}{} at {}, {}",
-        worth(asked, &interval),
-        measure(asked, worst.effect.estimate(), (!is_exact).then_some(&interval)),
-        worst.name,
-        size(&worst.effect)
-    );
+///
+/// # Errors
+/// There is no load.
+fn everywhere(
+    measured: &Measured<'_>,
+    asked: &Asked,
+    loads: &[AtLoad<'_>],
+    level: f64,
+) -> Result<Draft, Unanswered> {
     let of = loads.len();
-    let (reply, sentence) = if count(Reply::Yes) == of {
-        let yes = &asked.phrase.yes;
-        (Reply::Yes, format!("{yes} at each of {of} loads: least clearly with {worst_text}."))
-    } else if count(Reply::No) > 0 {
-        let no = &asked.phrase.no;
-        let at = plural(count(Reply::No), "load");
-        (
-            Reply::No,
-            format!("{no} everywhere: the contrary is shown at {at} of {of}, {worst_text}."),
-        )
-    } else {
-        let open: Vec<&Effect> = loads
-            .iter()
-            .zip(&replies)
-            .filter(|(_, reply)| **reply == Reply::Inconclusive)
-            .map(|(load, _)| &load.effect)
-            .collect();
-        let sentence = format!(
-            "It is inconclusive whether {} at each of {of} loads: shown at {}; least clearly with \
-             {worst_text}{}.",
-            asked.phrase.yes,
-            count(Reply::Yes),
-            outlook(asked, &open, level)
-        );
-        (Reply::Inconclusive, sentence)
+    let replies: Vec<Reply> = loads.iter().map(|load| load.ruling.reply(1.0 - level, of)).collect();
+    let count = |wanted: Reply| replies.iter().filter(|&&reply| reply == wanted).count();
+    let worst = worst(loads, &replies).ok_or(Unanswered::NoLoad)?;
+    let (yes, no) = (count(Reply::Yes), count(Reply::No));
+    let reply = match (yes, no) {
+        (yes, _) if yes == of => Reply::Yes,
+        (_, 0) => Reply::Inconclusive,
+        _ => Reply::No,
     };
-    let test = test_name(asked, &worst.effect, of, true);
-    let mut draft = tested(Draft::new(reply, sentence, test), is_exact, worst.ruling.p);
-    draft.estimate = Some(estimate(measured, asked, &worst.effect, level));
-    let contrast = asked.loads.iter().find(|(name, _)| *name == worst.name);
-    if let Some((_, contrast)) = contrast.filter(|_| !is_exact) {
-        draft.remarks = remarks::of_effect(measured, asked, &worst.effect, contrast);
-    }
-    draft
+    let is_open = |own: &Reply| reply == Reply::Inconclusive && *own == Reply::Inconclusive;
+    let open = loads.iter().zip(&replies).filter(|(_, own)| is_open(own));
+    let open: Vec<&Effect> = open.map(|(load, _)| &load.effect).collect();
+    let found = Found {
+        loads: TestedLoads::Each { of, yes, no, worst: worst.load.clone() },
+        over: TestedOver::Each(of),
+        effect: &worst.effect,
+        contrast: worst.contrast,
+        open: &open,
+    };
+    Ok(found.draft(measured, asked, reply, worst.ruling.p))
 }
 
 /// The load that speaks most against the claim, which the answer shows: among those that show the
 /// contrary the one that shows it most clearly, and where none does, the one that shows the claim
 /// least. The two can differ: a load with much noise shows neither, and so shows the claim less than
 /// one that is surely a little off.
-fn worst<'l>(loads: &'l [AtLoad], replies: &[Reply]) -> Option<&'l AtLoad> {
+fn worst<'l, 'a>(loads: &'l [AtLoad<'a>], replies: &[Reply]) -> Option<&'l AtLoad<'a>> {
     let says_no = |reply: &Reply| *reply == Reply::No;
     let no = loads.iter().zip(replies).filter(|(_, reply)| says_no(reply)).map(|(load, _)| load);
     if replies.iter().any(says_no) {
         return no.min_by(|a, b| {
-            let key = |load: &AtLoad| (load.ruling.p_contrary, -load.ruling.p);
+            let key = |load: &AtLoad<'_>| (load.ruling.p_contrary, -load.ruling.p);
             key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
         });
     }
     loads.iter().max_by(|a, b| {
-        let key = |load: &AtLoad| (load.ruling.p, -load.ruling.p_contrary);
+        let key = |load: &AtLoad<'_>| (load.ruling.p, -load.ruling.p_contrary);
         key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
     })
 }
 
-/// With the test that it rests on; a model that repeats itself is not put to one.
-fn tested(draft: Draft, is_exact: bool, p: f64) -> Draft {
-    match is_exact {
-        true => Draft { test: "none".into(), p_value: None, ..draft },
-        false => Draft { p_value: Some(p), ..draft },
+/// What was found of a claim.
+struct Found<'a> {
+    loads: TestedLoads,
+    over: TestedOver,
+    /// The effect that the answer shows.
+    effect: &'a Effect,
+    contrast: &'a Contrast,
+    /// The effects that leave the claim open.
+    open: &'a [&'a Effect],
+}
+
+impl Found<'_> {
+    fn draft(self, measured: &Measured<'_>, asked: &Asked, reply: Reply, p: f64) -> Draft {
+        let level = measured.plan.design.level;
+        let interval = self.effect.interval(asked.region.interval_level(level));
+        let grounds = Grounds::Number(NumberGrounds {
+            claim: asked.claim.clone(),
+            loads: self.loads,
+            observations: self.effect.observations(),
+            is_negligible: interval.low > -asked.least && interval.high < asked.least,
+            outlook: outlook(asked, self.open, level),
+        });
+        let mut draft = Draft::new(reply, grounds);
+        draft.estimate = Some(estimate(measured, &interval, self.effect));
+        // A model that repeats itself is put to no test.
+        if !measured.is_exact(&interval) {
+            draft.test = Some(TestUsed::T(test(asked, self.effect, self.over)));
+            draft.p_value = Some(p);
+            draft.remarks = remarks::of_effect(measured, asked, self.effect, self.contrast);
+        }
+        draft
     }
 }
 
 fn part(
     measured: &Measured<'_>,
     asked: &Asked,
-    load: &AtLoad,
+    at: &AtLoad<'_>,
     level: f64,
     places: usize,
 ) -> AnswerPart {
-    let interval = load.effect.interval(asked.region.interval_level(level));
-    AnswerPart {
-        load: load.name.clone(),
-        value: load.effect.estimate().exp(),
-        interval: (!measured.is_exact(&interval)).then(|| exponential(&interval)),
-        reply: load.ruling.reply(1.0 - level, places),
-    }
+    let interval = at.effect.interval(asked.region.interval_level(level));
+    let AnswerEstimate { value, interval, .. } = estimate(measured, &interval, &at.effect);
+    let reply = at.ruling.reply(1.0 - level, places);
+    AnswerPart { load: at.load.clone(), value, interval, reply }
 }
 
-fn estimate(measured: &Measured<'_>, asked: &Asked, effect: &Effect, level: f64) -> AnswerEstimate {
-    let level = asked.region.interval_level(level);
-    let interval = effect.interval(level);
-    let (of, metric) = match &asked.shown {
-        Shown::Ratio(of) => (of.clone(), None),
-        Shown::PerDoubling(of, factor) => (format!("{of} of {factor}"), None),
-        Shown::Value(of) => (of.clone(), Some(asked.metric)),
-    };
+/// An effect with its interval, which is one of logarithms.
+fn estimate(measured: &Measured<'_>, interval: &Interval, effect: &Effect) -> AnswerEstimate {
     AnswerEstimate {
-        of,
         value: effect.estimate().exp(),
-        interval: (!measured.is_exact(&interval)).then(|| exponential(&interval)),
-        level,
-        metric,
+        interval: (!measured.is_exact(interval)).then(|| exponential(interval)),
+        level: interval.level,
     }
 }
 
-fn exponential(interval: &Interval) -> Interval {
+/// From logarithms to ratios or values.
+pub(super) fn exponential(interval: &Interval) -> Interval {
     Interval { low: interval.low.exp(), high: interval.high.exp(), level: interval.level }
 }
 
-/// What a difference is called that is surely none worth the name.
-fn worth(asked: &Asked, interval: &Interval) -> &'static str {
-    let is_none = interval.low > -asked.least && interval.high < asked.least;
-    if is_none { "no difference worth the name: " } else { "" }
-}
-
-/// The estimate with its interval in words.
-pub(super) fn measure(asked: &Asked, log: f64, interval: Option<&Interval>) -> String {
-    match &asked.shown {
-        Shown::Ratio(_) => change_with_interval(log, interval),
-        Shown::PerDoubling(_, factor) => {
-            format!("{} at each doubling of {factor}", change_with_interval(log, interval))
-        }
-        Shown::Value(_) => {
-            let write = |log: f64| quantity(asked.metric, log.exp());
-            match interval {
-                None => write(log),
-                Some(Interval { low, high, level }) => format!(
-                    "{} ({} CI {} to {})",
-                    write(log),
-                    percent(*level),
-                    write(*low),
-                    write(*high)
-                ),
-            }
-        }
-    }
-}
-
-/// How many observations an effect rests on.
-fn size(effect: &Effect) -> String {
-    match &effect.basis {
-        Basis::Blocks { values, .. } => plural(values.len(), "block"),
-        Basis::Intervals { cells } => {
-            plural(cells.iter().map(|(_, moments, _)| moments.n).sum(), "interval")
-        }
-    }
-}
-
-/// What would settle it.
-fn outlook(asked: &Asked, open: &[&Effect], level: f64) -> String {
+/// What would decide it.
+fn outlook(asked: &Asked, open: &[&Effect], level: f64) -> Option<Outlook> {
     let rests_on_blocks = open.iter().all(|effect| matches!(effect.basis, Basis::Blocks { .. }));
     if !rests_on_blocks || open.is_empty() {
-        return String::new();
+        return None;
     }
     let needed: Option<Vec<usize>> =
         open.iter().map(|effect| asked.region.blocks_needed(effect, level)).collect();
-    match needed.and_then(|needed| needed.into_iter().max()) {
-        Some(blocks) => format!("; about {blocks} blocks would probably decide it"),
-        None => "; more blocks are unlikely to decide it".into(),
-    }
+    Some(Outlook::of(needed.and_then(|needed| needed.into_iter().max())))
 }
 
-/// The test in words.
-fn test_name(asked: &Asked, effect: &Effect, loads: usize, everywhere: bool) -> String {
-    let (sides, tests) = match asked.region {
-        Region::Above(_) | Region::Below(_) => ("one-sided ", "t test"),
-        Region::Different { .. } => ("two-sided ", "t test"),
-        Region::Inside(..) | Region::Same { .. } => ("two one-sided ", "t tests (TOST)"),
-    };
-    let of = match (&asked.shown, loads > 1 && !everywhere) {
-        (Shown::Ratio(_), false) => "the log-ratio",
-        (Shown::Ratio(_), true) => "the mean log-ratio over the loads",
-        (Shown::PerDoubling(..), false) => "the least-squares slope of log metric on log load",
-        (Shown::PerDoubling(..), true) => "the mean slope of log metric on log load",
-        (Shown::Value(_), false) => "the logarithm of the metric",
-        (Shown::Value(_), true) => "the mean logarithm of the metric over the loads",
-    };
-    let df = effect.df();
-    let mut name = match &effect.basis {
+fn test(asked: &Asked, effect: &Effect, over: TestedOver) -> TTest {
+    let is_corrected = match &effect.basis {
         Basis::Blocks { values, looks, .. } => {
-            let stopped = if looks.precision > 0.0 && values.len() > looks.min_blocks {
-                ", corrected for stopping by width"
-            } else {
-                ""
-            };
-            format!("{sides}{tests} of {of} within blocks, df {df:.0}, {}{stopped}", size(effect))
+            looks.precision > 0.0 && values.len() > looks.min_blocks
         }
-        Basis::Intervals { .. } => format!(
-            "{sides}Welch {tests} of {of} by the delta method, intervals taken as independent, df \
-             {df:.1}, {}",
-            size(effect)
-        ),
+        Basis::Intervals { .. } => false,
     };
-    if everywhere {
-        name.push_str(&format!("; intersection-union over {loads} loads"));
+    TTest {
+        sides: match asked.region {
+            Region::Above(_) | Region::Below(_) => TestSides::One,
+            Region::Different { .. } => TestSides::Two,
+            Region::Inside(..) | Region::Same { .. } => TestSides::OneEach,
+        },
+        of: match asked.claim {
+            NumberClaim::Compared { .. } => TestedNumber::LogRatio,
+            NumberClaim::Trend { .. } => TestedNumber::Slope,
+            NumberClaim::Bounded { .. } => TestedNumber::LogValue,
+        },
+        over,
+        df: effect.df(),
+        observations: effect.observations(),
+        is_corrected,
     }
-    name
-}
-
-/// Whether this answer rests on intervals.
-pub(super) fn rests_on_intervals(measured: &Measured<'_>, asked: &Asked) -> bool {
-    measured.unit(asked.metric) == Unit::Interval
 }

@@ -3,7 +3,7 @@
 use stormeter_study::{Blocks, StudyPlan};
 
 use super::conclusion::CellTrial;
-use super::effect::block_values;
+use super::effect::{block_values, ratio};
 use super::measured::Measured;
 use crate::describe::Summary;
 use crate::stopping::{Decision, Looks, MIN_BLOCKS, StopRule};
@@ -69,7 +69,7 @@ fn goes_on(plan: &StudyPlan, trials: &[CellTrial<'_>], least: usize, most: usize
             let resolution =
                 measured.resolution(cell, metric) + measured.resolution(baseline, metric);
             let rule = StopRule::new(Looks { resolution, ..looks }, most.max(least)).ok()?;
-            let logs = block_values(&measured, metric, &vec![(cell, 1.0), (baseline, -1.0)]);
+            let logs = block_values(&measured, metric, &ratio(cell, baseline));
             let sd = Summary::of(&logs).and_then(|summary| summary.sd);
             Some(match rule.decide(logs.len(), sd) {
                 Decision::Continue { expected_more_blocks } => expected_more_blocks,

@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 
 use stormeter_study::{Metric, Unit};
 
+use super::answered::Observations;
 use super::conclusion::Dependence;
 use super::measured::Measured;
+use super::unanswered::Unanswered;
 use crate::describe::Summary;
 use crate::equivalence::MeanDifference;
 use crate::estimate::Interval;
@@ -25,8 +27,20 @@ use crate::moments::Moments;
 use crate::series::{effective_sample_size, lag1_autocorrelation};
 use crate::stopping::Looks;
 
-/// A cell's place and its weight.
-pub(super) type Contrast = Vec<(usize, f64)>;
+/// Cells with their weights.
+pub(super) type Contrast = Vec<Weighted>;
+
+/// A cell with its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Weighted {
+    pub(super) cell: usize,
+    pub(super) weight: f64,
+}
+
+/// The log-ratio of a cell to another.
+pub(super) fn ratio(cell: usize, base: usize) -> Contrast {
+    vec![Weighted { cell, weight: 1.0 }, Weighted { cell: base, weight: -1.0 }]
+}
 
 /// A weighted sum of logarithms, estimated.
 #[derive(Debug, Clone)]
@@ -34,11 +48,11 @@ pub(super) struct Effect {
     difference: MeanDifference,
     /// By how much it may be off because values were read in steps.
     resolution: f64,
-    /// What it rests on.
+    /// The values behind it.
     pub(super) basis: Basis,
 }
 
-/// What an effect rests on.
+/// The values behind an effect.
 #[derive(Debug, Clone)]
 pub(super) enum Basis {
     /// One value a block.
@@ -52,21 +66,52 @@ pub(super) enum Basis {
     },
     /// The intervals of each cell.
     Intervals {
-        /// Per cell of the contrast: its weight, its intervals and how they depend on one another.
-        cells: Vec<(f64, Moments, Dependence)>,
+        /// Per cell of the contrast.
+        cells: Vec<CellIntervals>,
     },
+}
+
+/// The intervals of a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CellIntervals {
+    /// The cell's weight in the effect.
+    pub(super) weight: f64,
+    /// Their number, mean and SD.
+    pub(super) moments: Moments,
+    /// How far they depend on one another.
+    pub(super) dependence: Dependence,
+}
+
+impl CellIntervals {
+    /// Those of a cell.
+    ///
+    /// # Errors
+    /// It has fewer than two with a value.
+    pub(super) fn of(
+        measured: &Measured<'_>,
+        metric: Metric,
+        own: &Weighted,
+    ) -> Result<Self, Unanswered> {
+        let &Weighted { cell, weight } = own;
+        let values = measured.intervals(cell, metric).unwrap_or_default();
+        let moments = Moments::from(&values);
+        if values.len() < 2 || moments.mean <= 0.0 {
+            return Err(Unanswered::FewIntervals(measured.loaded(cell)));
+        }
+        Ok(Self { weight, moments, dependence: dependence(&values) })
+    }
 }
 
 impl Effect {
     /// The effect on the metric that this contrast means.
     ///
     /// # Errors
-    /// Why the data do not tell.
+    /// Why the data do not determine it.
     pub(super) fn of(
         measured: &Measured<'_>,
         metric: Metric,
         contrast: &Contrast,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unanswered> {
         match measured.unit(metric) {
             Unit::Trial => Self::of_blocks(measured, metric, contrast),
             Unit::Interval => Self::of_intervals(measured, metric, contrast),
@@ -77,10 +122,10 @@ impl Effect {
         measured: &Measured<'_>,
         metric: Metric,
         contrast: &Contrast,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unanswered> {
         let values = block_values(measured, metric, contrast);
-        let resolutions =
-            contrast.iter().map(|&(cell, weight)| weight.abs() * measured.resolution(cell, metric));
+        let resolution = |own: &Weighted| own.weight.abs() * measured.resolution(own.cell, metric);
+        let resolutions = contrast.iter().map(resolution);
         let looks = Looks { resolution: resolutions.sum(), ..measured.looks(metric) };
         Self::of_values(values, looks).ok_or_else(|| no_blocks(measured, metric, contrast))
     }
@@ -100,18 +145,10 @@ impl Effect {
         measured: &Measured<'_>,
         metric: Metric,
         contrast: &Contrast,
-    ) -> Result<Self, String> {
-        let mut cells = Vec::new();
-        for &(cell, weight) in contrast {
-            let values = measured.intervals(cell, metric).unwrap_or_default();
-            let moments = Moments::from(&values);
-            if values.len() < 2 || moments.mean <= 0.0 {
-                let load = measured.load_name(&measured.cells[cell]);
-                return Err(format!("fewer than two intervals with a value at {load}"));
-            }
-            cells.push((weight, moments, dependence(&values)));
-        }
-        Ok(Self::of_cells(cells, |_, moments| moments.n as f64))
+    ) -> Result<Self, Unanswered> {
+        let cells: Result<Vec<CellIntervals>, Unanswered> =
+            contrast.iter().map(|own| CellIntervals::of(measured, metric, own)).collect();
+        Ok(Self::of_cells(cells?, |own| own.moments.n as f64))
     }
 
     /// The same effect with the number of observations that are worth as much as independent ones;
@@ -119,21 +156,22 @@ impl Effect {
     pub(super) fn with_effective_n(&self) -> Option<Self> {
         match &self.basis {
             Basis::Blocks { .. } => None,
-            Basis::Intervals { cells } => Some(Self::of_cells(cells.clone(), |dependence, _| {
+            Basis::Intervals { cells } => Some(Self::of_cells(cells.clone(), |own| {
                 // Two values are the least that have a spread.
-                dependence.effective_n.max(2.0)
+                own.dependence.effective_n.max(2.0)
             })),
         }
     }
 
-    /// From cells with their weights, and a number of observations that each counts for.
+    /// From the intervals of cells, and the number of observations that those of a cell count for.
     pub(super) fn of_cells(
-        cells: Vec<(f64, Moments, Dependence)>,
-        count: impl Fn(&Dependence, &Moments) -> f64,
+        cells: Vec<CellIntervals>,
+        count: impl Fn(&CellIntervals) -> f64,
     ) -> Self {
         let (mut estimate, mut variance, mut denominator) = (0.0, 0.0, 0.0);
-        for (weight, moments, dependence) in &cells {
-            let n = count(dependence, moments);
+        for cell in &cells {
+            let CellIntervals { weight, moments, .. } = cell;
+            let n = count(cell);
             estimate += weight * moments.mean.ln();
             let own = (weight * moments.sd / moments.mean).powi(2) / n;
             variance += own;
@@ -141,13 +179,23 @@ impl Effect {
         }
         let df = if denominator > 0.0 { variance * variance / denominator } else { 1.0 };
         let difference = MeanDifference { estimate, standard_error: variance.sqrt(), df };
-        // Metrics of intervals are means of so many values that their steps are nothing.
+        // Metrics of intervals are means of many values, so that their steps do not matter.
         Self { difference, resolution: 0.0, basis: Basis::Intervals { cells } }
     }
 
     /// The estimate: a sum of logarithms.
     pub(super) fn estimate(&self) -> f64 {
         self.difference.estimate
+    }
+
+    /// The observations that it rests on.
+    pub(super) fn observations(&self) -> Observations {
+        match &self.basis {
+            Basis::Blocks { values, .. } => Observations::Blocks(values.len()),
+            Basis::Intervals { cells } => {
+                Observations::Intervals(cells.iter().map(|own| own.moments.n).sum())
+            }
+        }
     }
 
     /// Degrees of freedom of its standard error.
@@ -164,7 +212,7 @@ impl Effect {
         Interval { low: own.low - self.resolution, high: own.high + self.resolution, level }
     }
 
-    /// P-value against "it is above `bound`", whatever the steps of reading made of it.
+    /// P-value against "it is above `bound`", allowing for the steps in which values were read.
     pub(super) fn p_above(&self, bound: f64) -> f64 {
         let bound = bound + self.resolution;
         // Values without any spread leave no doubt.
@@ -196,7 +244,7 @@ pub(super) fn block_values(
     contrast: &Contrast,
 ) -> Vec<f64> {
     let columns: Vec<(BTreeMap<u32, f64>, f64)> =
-        contrast.iter().map(|&(cell, weight)| (measured.values(cell, metric), weight)).collect();
+        contrast.iter().map(|own| (measured.values(own.cell, metric), own.weight)).collect();
     let Some((first, _)) = columns.first() else { return Vec::new() };
     first
         .keys()
@@ -218,24 +266,14 @@ pub(super) fn dependence(values: &[f64]) -> Dependence {
 }
 
 /// Why there are not two blocks.
-fn no_blocks(measured: &Measured<'_>, metric: Metric, contrast: &Contrast) -> String {
-    let title = metric.title();
-    for &(cell, _) in contrast {
-        let own = &measured.cells[cell];
-        let datastore = &measured.plan.datastores[own.datastore].name;
-        let load = measured.load_name(own);
-        let trials = measured.trials(cell).len();
-        if trials == 0 {
-            return format!("{datastore} has no measured trial at {load}");
+fn no_blocks(measured: &Measured<'_>, metric: Metric, contrast: &Contrast) -> Unanswered {
+    for &Weighted { cell, .. } in contrast {
+        if measured.trials(cell).is_empty() {
+            return Unanswered::NoTrial(measured.loaded(cell));
         }
         if measured.values(cell, metric).is_empty() {
-            return format!("the trials of {datastore} at {load} have no {title}");
+            return Unanswered::NoValue { cell: measured.loaded(cell), metric };
         }
     }
-    let blocks = block_values(measured, metric, contrast).len();
-    format!(
-        "{blocks} block{} with all of it {}, and an interval needs at least 2 (better 5)",
-        if blocks == 1 { "" } else { "s" },
-        if blocks == 1 { "was measured" } else { "were measured" },
-    )
+    Unanswered::FewBlocks { blocks: block_values(measured, metric, contrast).len() }
 }

@@ -6,6 +6,7 @@ use stormeter_study::{Blocks, Cell, Metric, StudyPlan, StudyWorkload, Unit, Work
 use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
+use super::load::{Load, LoadedDatastore};
 use crate::finding::LawFinding;
 use crate::metrics::{mean_resolution, value_of};
 use crate::stopping::{Looks, MIN_BLOCKS};
@@ -178,21 +179,21 @@ impl<'a> Measured<'a> {
         self.plan.datastores.iter().position(|datastore| datastore.name == name)
     }
 
-    /// A cell's load in words: `vm-4k, 16 VMs × 4`.
-    pub(super) fn load_name(&self, cell: &Cell) -> String {
-        let workload = self.plan.workloads.get(cell.workload).map_or("", |spec| spec.name.as_str());
-        let several = self.plan.vms.len() > 1 || !self.plan.outstanding.is_empty();
-        if several {
-            format!("{workload}, {}", self.plan.load_label(cell))
-        } else {
-            workload.into()
+    /// A cell's load.
+    pub(super) fn load(&self, cell: &Cell) -> Load {
+        let workload = self.plan.workloads.get(cell.workload).map(|spec| spec.name.clone());
+        let workload = workload.unwrap_or_default();
+        match self.plan.vms.len() > 1 || !self.plan.outstanding.is_empty() {
+            true => Load { workload, vms: Some(cell.vms), outstanding: cell.outstanding },
+            false => Load { workload, vms: None, outstanding: None },
         }
     }
 
     /// A cell by its datastore and its load.
-    pub(super) fn cell_name(&self, cell: usize) -> String {
+    pub(super) fn loaded(&self, cell: usize) -> LoadedDatastore {
         let own = &self.cells[cell];
-        format!("{} at {}", self.plan.datastores[own.datastore].name, self.load_name(own))
+        let datastore = self.plan.datastores[own.datastore].name.clone();
+        LoadedDatastore { datastore, load: self.load(own) }
     }
 
     /// Blocks in which every cell has a trial.

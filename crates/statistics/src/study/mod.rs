@@ -13,6 +13,8 @@
 
 mod analysis;
 mod answer;
+mod answer_table;
+mod answered;
 mod cells;
 mod claims;
 mod conclusion;
@@ -21,20 +23,29 @@ mod decision;
 mod effect;
 mod factors;
 mod laws;
+mod load;
 mod measured;
 mod power;
 mod region;
+mod remark;
 mod remarks;
-mod words;
+mod test_used;
+mod unanswered;
 
 #[cfg(test)]
 mod tests;
 
 pub use analysis::{CeilingKind, MeasuredCeiling, Surroundings, analyse};
 pub use answer::{answer, answer_text};
-pub use conclusion::{
-    Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRow, AnswerTable, CellSummary, CellTrial,
-    Dependence, PowerStatement, Relative, Reply,
+pub use answer_table::{AnswerRow, AnswerTable, RowTerm};
+pub use answered::{
+    Answer, AnswerEstimate, AnswerPart, FTest, FactorGrounds, Grounds, LevelDifference, LevelPair,
+    NumberClaim, NumberGrounds, Observations, Outlook, Reply, TermResult, TestedLoads,
 };
+pub use conclusion::{Analysis, CellSummary, CellTrial, Dependence, PowerStatement, Relative};
 pub use decision::decide;
+pub use load::{Load, LoadedDatastore};
 pub use measured::LEAST_PREDICTED;
+pub use remark::{AnswerRemark, CorrelatedIntervals, DatastoreDependence, RankCheck, RatioRule};
+pub use test_used::{TTest, TestSides, TestUsed, TestedNumber, TestedOver, VarianceTest};
+pub use unanswered::Unanswered;

@@ -1,13 +1,13 @@
 //! What a study could have found.
 
 use super::conclusion::PowerStatement;
-use super::effect::block_values;
+use super::effect::{block_values, ratio};
 use super::measured::Measured;
 use crate::describe::Summary;
 use crate::power::{Design, PowerStudy, Sides};
 use crate::verdict::MAX_PROMISED_BLOCKS;
 
-/// The power that is spoken of.
+/// The power that the statement is about.
 const POWER: f64 = 0.8;
 
 /// What a two-sided test of a ratio to the baseline, in the study's metric, finds with a power of
@@ -18,8 +18,7 @@ pub(super) fn power_of(measured: &Measured<'_>) -> Option<PowerStatement> {
     let (mut squares, mut df) = (0.0, 0.0);
     for cell in 0..measured.cells.len() {
         let Some(baseline) = plan.baseline_of(cell) else { continue };
-        let contrast = vec![(cell, 1.0), (baseline, -1.0)];
-        let logs = block_values(measured, plan.design.metric, &contrast);
+        let logs = block_values(measured, plan.design.metric, &ratio(cell, baseline));
         if let Some((n, variance)) = Summary::of(&logs).and_then(|s| Some((s.n, s.variance?))) {
             squares += variance * (n as f64 - 1.0);
             df += n as f64 - 1.0;

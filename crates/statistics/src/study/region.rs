@@ -6,7 +6,7 @@
 //! no (Schuirmann, *Journal of Pharmacokinetics and Biopharmaceutics* 15 (1987) 657-680). Whether
 //! there is any difference at all is told from the interval at level 1 − α.
 
-use super::conclusion::Reply;
+use super::answered::Reply;
 use super::effect::{Basis, Effect};
 use crate::quantile::{normal_quantile, student_t_quantile};
 use crate::rank::SignedRank;

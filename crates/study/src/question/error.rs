@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// What can be asked, one line each, as shown by every error.
 pub const CAN_BE_ASKED: [&str; 10] = [
     "A is [at least 10%] faster|slower than B [in METRIC]",
@@ -17,7 +19,7 @@ pub const CAN_BE_ASKED: [&str; 10] = [
 ];
 
 /// A question that cannot be asked of a study.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub struct QuestionError {
     /// The question as it was written.
     pub text: String,

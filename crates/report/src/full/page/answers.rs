@@ -65,7 +65,7 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     for one in &shared {
         page.tag("p").at("class", "remark shared").open();
         page.leaf("strong", &format!("To {}: ", one.of(answers.len())));
-        page.text(&typographic(one.remark));
+        page.text(&typographic(&phrases::remark(one.remark)));
         page.close();
     }
     if let Some(power) = &power {
@@ -228,14 +228,14 @@ fn answer(
     }
     basis(page, answer);
     for remark in remarks::own(answer, shared) {
-        page.tag("p").at("class", "remark").text(&typographic(remark));
+        page.tag("p").at("class", "remark").text(&typographic(&phrases::remark(remark)));
     }
     if let Some(table) = &answer.table {
         let head = ["term", "sum of squares", "df", "mean square", "F", "p", "partial η²"];
         let rows = table.rows.iter().map(|row| {
             let or_dash = |value: Option<String>| value.unwrap_or_default();
             vec![
-                row.term.clone(),
+                phrases::row_term(&row.term),
                 typographic(&words::number(row.sum_of_squares)),
                 words::number(row.df),
                 typographic(&words::number(row.mean_square)),
@@ -260,7 +260,7 @@ fn basis(page: &mut Markup, answer: &Answer) {
     words.extend(answer.p_value.map(|value| p(words::p_value(value))));
     words.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
-        words.push(answer.test.clone());
+        words.push(phrases::test(answer));
     }
     if !words.is_empty() {
         page.tag("p").at("class", "basis").text(&typographic(&words.join(" · ")));
@@ -277,7 +277,7 @@ fn parts(page: &mut Markup, answer: &Answer) {
     let rows = answer.parts.iter().map(|part| {
         let range = part.interval.map(|interval| typographic(&scale.range(part.value, &interval)));
         vec![
-            elide(&part.load, 60),
+            elide(&phrases::load(&part.load), 60),
             typographic(&scale.show(part.value)),
             range.unwrap_or_default(),
             format!("{} {}", symbol(part.reply), words::reply(part.reply)),

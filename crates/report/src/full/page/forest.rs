@@ -8,6 +8,7 @@ use crate::change::{is_multiple, oriented};
 use crate::full::grid::Grid;
 use crate::full::words::{self, Scale as Shown};
 use crate::markup::Markup;
+use crate::phrases;
 use crate::quantity::level_percent;
 use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
 
@@ -33,7 +34,7 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
     let mut values: Vec<Value> = Vec::new();
     if answer.parts.len() <= MOST_PARTS {
         values.extend(answer.parts.iter().map(|part| Value {
-            label: part.load.clone(),
+            label: phrases::load(&part.load),
             value: part.value,
             interval: part.interval,
             reply: part.reply,
@@ -43,7 +44,7 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
     }
     let is_alone = values.is_empty();
     values.extend(answer.estimate.iter().map(|estimate| Value {
-        label: if is_alone { estimate.of.clone() } else { "all loads".into() },
+        label: if is_alone { phrases::estimated(answer) } else { "all loads".into() },
         value: estimate.value,
         interval: estimate.interval,
         reply: answer.reply,

@@ -1,16 +1,19 @@
-//! The combinations of levels that a question speaks of, with their values.
+//! The combinations of levels that a question is about, with their values.
 
 use std::collections::BTreeMap;
 
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Cell, Metric, Unit};
 
-use super::super::answer::{Unanswered, sound};
+use super::super::answer::sound;
+use super::super::answered::Observations;
 use super::super::claims::in_scope;
-use super::super::conclusion::Dependence;
-use super::super::effect::{Effect, dependence};
+use super::super::effect::{CellIntervals, Effect, Weighted};
 use super::super::measured::Measured;
-use crate::anova::{self, AnovaError, AnovaTable, CellTable, LinearModel, Observation, Term};
+use super::super::unanswered::Unanswered;
+use crate::anova::{
+    self, AnovaError, AnovaRow, AnovaTable, CellTable, LinearModel, Observation, Term,
+};
 use crate::moments::Moments;
 use crate::stopping::Looks;
 
@@ -27,8 +30,28 @@ pub(super) struct Crossed {
 enum Values {
     /// Per combination, one value a block: the mean logarithm.
     Blocks(Vec<Vec<f64>>, Looks),
-    /// Per combination, the intervals of its cells.
-    Intervals(Vec<Vec<(Moments, Dependence)>>),
+    /// Per combination, the intervals of its cells, each with the same share.
+    Intervals(Vec<Vec<CellIntervals>>),
+}
+
+/// An analysis of variance.
+pub(super) struct Analysed {
+    /// Its table.
+    pub(super) table: AnovaTable,
+    /// The terms of its rows. The block is a factor behind those that were asked about.
+    pub(super) terms: Vec<Term>,
+    /// What is left of each observation.
+    pub(super) residuals: Vec<f64>,
+    /// The combination of each residual.
+    pub(super) groups: Vec<usize>,
+}
+
+impl Analysed {
+    /// The row of the term of these factors, by their places.
+    pub(super) fn row(&self, factors: &[usize]) -> Option<&AnovaRow> {
+        let place = self.terms.iter().position(|term| term.factors() == factors)?;
+        self.table.rows.get(place)
+    }
 }
 
 /// A level of a factor, in an order that puts numbers first to last and names as in the plan.
@@ -71,14 +94,10 @@ impl Crossed {
             levels.dedup();
         }
         if let Some(at) = keys.iter().position(|levels| levels.len() < 2) {
-            return Err(
-                format!("there are no two levels of {} to tell apart", factors[at].name()).into()
-            );
+            return Err(Unanswered::OneLevel(factors[at]));
         }
         if groups.len() != keys.iter().map(Vec::len).product::<usize>() {
-            return Err("not every combination of the factors' levels is in the study; name \
-                        workloads that have them all with `on`"
-                .into());
+            return Err(Unanswered::MissingCombination);
         }
         let combinations = groups
             .keys()
@@ -108,11 +127,13 @@ impl Crossed {
         Ok(Self { factors: factors.to_vec(), levels, combinations, values })
     }
 
-    /// Blocks, where the trial is the unit.
-    pub(super) fn block_count(&self) -> Option<usize> {
+    /// The observations that an analysis rests on.
+    pub(super) fn observations(&self) -> Observations {
         match &self.values {
-            Values::Blocks(values, _) => values.first().map(Vec::len),
-            Values::Intervals(_) => None,
+            Values::Blocks(values, _) => Observations::Blocks(values.first().map_or(0, Vec::len)),
+            Values::Intervals(cells) => {
+                Observations::Intervals(cells.iter().flatten().map(|own| own.moments.n).sum())
+            }
         }
     }
 
@@ -139,18 +160,18 @@ impl Crossed {
             Values::Intervals(cells) => {
                 let cells = cells.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
                 let weighted = cells.flat_map(|(own, weight)| {
-                    own.iter().map(move |(moments, dependence)| {
-                        (weight / own.len() as f64, *moments, *dependence)
+                    own.iter().map(move |cell| CellIntervals {
+                        weight: weight / own.len() as f64,
+                        ..*cell
                     })
                 });
-                Some(Effect::of_cells(weighted.collect(), |_, moments| moments.n as f64))
+                Some(Effect::of_cells(weighted.collect(), |own| own.moments.n as f64))
             }
         }
     }
 
-    /// The table of all main effects and interactions, with the block beside them, and the residuals
-    /// with the combination of each.
-    pub(super) fn anova(&self) -> Result<(AnovaTable, Vec<f64>, Vec<usize>), AnovaError> {
+    /// The analysis of all main effects and interactions, and of the block.
+    pub(super) fn anova(&self) -> Result<Analysed, AnovaError> {
         let mut factors: Vec<anova::Factor> = self
             .factors
             .iter()
@@ -178,7 +199,8 @@ impl Crossed {
                 let model = LinearModel::new(table, terms)?;
                 // Balanced: all types of sums of squares agree, and this one is the quickest.
                 let table = model.anova(anova::SumsOfSquares::Sequential)?;
-                Ok((table, model.residuals(&observations)?, groups))
+                let residuals = model.residuals(&observations)?;
+                Ok(Analysed { table, terms: model.terms().to_vec(), residuals, groups })
             }
             Values::Intervals(cells) => {
                 let cells: Vec<(Vec<usize>, Moments)> = self
@@ -188,7 +210,9 @@ impl Crossed {
                     .map(|(levels, own)| (levels.clone(), together(own)))
                     .collect();
                 let model = LinearModel::full(CellTable::from_moments(factors, &cells)?)?;
-                Ok((model.anova(anova::SumsOfSquares::TypeIII)?, Vec::new(), Vec::new()))
+                let table = model.anova(anova::SumsOfSquares::TypeIII)?;
+                let terms = model.terms().to_vec();
+                Ok(Analysed { table, terms, residuals: Vec::new(), groups: Vec::new() })
             }
         }
     }
@@ -207,13 +231,17 @@ fn check(measured: &Measured<'_>, cells: &[Vec<usize>]) -> Result<(), Unanswered
     for &cell in cells.iter().flatten() {
         sound(measured, cell)?;
         if measured.trials(cell).is_empty() {
-            return Err(format!("{} has no measured trial", measured.cell_name(cell)).into());
+            return Err(Unanswered::NoTrial(measured.loaded(cell)));
         }
     }
     Ok(())
 }
 
-fn blocks(measured: &Measured<'_>, metric: Metric, cells: &[Vec<usize>]) -> Result<Values, String> {
+fn blocks(
+    measured: &Measured<'_>,
+    metric: Metric,
+    cells: &[Vec<usize>],
+) -> Result<Values, Unanswered> {
     let values: Vec<Vec<BTreeMap<u32, f64>>> = cells
         .iter()
         .map(|own| own.iter().map(|&cell| measured.values(cell, metric)).collect())
@@ -226,11 +254,7 @@ fn blocks(measured: &Measured<'_>, metric: Metric, cells: &[Vec<usize>]) -> Resu
         .filter(|block| values.iter().flatten().all(|own| own.contains_key(block)))
         .collect();
     if complete.len() < 2 {
-        let title = metric.title();
-        return Err(format!(
-            "{} block(s) have a {title} for every combination, and at least 2 are needed (better 5)",
-            complete.len()
-        ));
+        return Err(Unanswered::FewCompleteBlocks { blocks: complete.len(), metric });
     }
     let mean_log = |own: &[BTreeMap<u32, f64>], block: &u32| {
         own.iter().filter_map(|values| values.get(block)).map(|value| value.ln()).sum::<f64>()
@@ -248,29 +272,19 @@ fn intervals(
     measured: &Measured<'_>,
     metric: Metric,
     cells: &[Vec<usize>],
-) -> Result<Values, String> {
-    let mut all = Vec::new();
-    for own in cells {
-        let mut of_combination = Vec::new();
-        for &cell in own {
-            let values = measured.intervals(cell, metric).unwrap_or_default();
-            let moments = Moments::from(&values);
-            if values.len() < 2 || moments.mean <= 0.0 {
-                let load = measured.load_name(&measured.cells[cell]);
-                return Err(format!("fewer than two intervals with a value at {load}"));
-            }
-            of_combination.push((moments, dependence(&values)));
-        }
-        all.push(of_combination);
-    }
-    Ok(Values::Intervals(all))
+) -> Result<Values, Unanswered> {
+    let of_cell = |cell| CellIntervals::of(measured, metric, &Weighted { cell, weight: 1.0 });
+    let of_combination = |own: &Vec<usize>| own.iter().copied().map(of_cell).collect();
+    let all: Result<Vec<Vec<CellIntervals>>, Unanswered> =
+        cells.iter().map(of_combination).collect();
+    Ok(Values::Intervals(all?))
 }
 
 /// The cells of a combination as one: the mean of their means, and the spread within them.
-fn together(cells: &[(Moments, Dependence)]) -> Moments {
-    let n: usize = cells.iter().map(|(moments, _)| moments.n).sum();
-    let mean = cells.iter().map(|(moments, _)| moments.mean).sum::<f64>() / cells.len() as f64;
-    let squares: f64 = cells.iter().map(|(moments, _)| moments.sum_of_squares()).sum();
+fn together(cells: &[CellIntervals]) -> Moments {
+    let n: usize = cells.iter().map(|own| own.moments.n).sum();
+    let mean = cells.iter().map(|own| own.moments.mean).sum::<f64>() / cells.len() as f64;
+    let squares: f64 = cells.iter().map(|own| own.moments.sum_of_squares()).sum();
     let df = (n - cells.len()) as f64;
     Moments { n, mean, sd: (squares / df).sqrt() }
 }

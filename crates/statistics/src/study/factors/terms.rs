@@ -3,14 +3,21 @@
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Metric, Order, Unit};
 
-use super::super::answer::{Draft, Unanswered};
-use super::super::conclusion::{AnswerTable, Reply};
+use super::super::answer::Draft;
+use super::super::answer_table::AnswerTable;
+use super::super::answered::{
+    FTest, FactorGrounds, Grounds, LevelDifference, LevelPair, Observations, Outlook, Reply,
+    TermResult,
+};
+use super::super::contrasts::exponential;
 use super::super::effect::Effect;
 use super::super::measured::Measured;
 use super::super::region::{Region, Ruling};
-use super::super::words::{change_with_interval, p_value, percent, plural};
-use super::design::Crossed;
-use crate::anova::{AnovaError, AnovaRow, AnovaTable, RemarkKind, residual_checks};
+use super::super::remark::AnswerRemark;
+use super::super::test_used::{TestUsed, VarianceTest};
+use super::super::unanswered::Unanswered;
+use super::design::{Analysed, Crossed};
+use crate::anova::{AnovaError, residual_checks};
 use crate::moments::SampleError;
 use crate::quantile::f_upper;
 use crate::stopping::CONFIRMING_BLOCKS;
@@ -27,15 +34,23 @@ pub(in super::super) struct Asked<'a> {
 
 /// A term that the question names.
 struct Named {
-    name: String,
-    f: f64,
-    df: f64,
-    p: f64,
+    factors: Vec<Factor>,
+    test: FTest,
     /// P-value of the tests that each of its differences is within the margin.
     p_small: f64,
-    /// Its largest difference, and between what.
-    largest: Option<(String, Effect)>,
-    differences: Vec<Effect>,
+    differences: Vec<Difference>,
+}
+
+/// A difference between levels, estimated.
+struct Difference {
+    between: Vec<LevelPair>,
+    effect: Effect,
+}
+
+/// A difference between levels as weights of the combinations.
+struct WeightedDifference {
+    between: Vec<LevelPair>,
+    weights: Vec<f64>,
 }
 
 /// Tests the claim.
@@ -48,76 +63,129 @@ pub(in super::super) fn draft(
 ) -> Result<Draft, Unanswered> {
     let design = &measured.plan.design;
     let crossed = Crossed::of(measured, asked.metric, asked.factors, asked.scope)?;
-    let (mut table, residuals, groups) = crossed.anova().map_err(|error| match error {
+    let mut analysed = crossed.anova().map_err(|error| match error {
         // Where a model throws no dice there is nothing that a test could weigh.
         AnovaError::Sample(SampleError::NoSpread { .. }) if measured.is_predicted => {
-            "the model gives the same in every block, so there is no chance that a difference could be \
-             held against; the tables have the figures"
-                .into()
+            Unanswered::ExactModel
         }
-        error => Unanswered::from(error.to_string()),
+        error => Unanswered::Variance(error),
     })?;
-    let reduced = correct_for_stopping(&crossed, &mut table);
+    let is_corrected = correct_for_stopping(&crossed, &mut analysed);
     let margin = design.margin.ln_1p();
     let mut named: Vec<Named> = Vec::new();
-    for (first, _) in asked.factors.iter().enumerate() {
-        named.extend(Named::of(&crossed, &table, &[first], margin));
+    for first in 0..asked.factors.len() {
+        named.extend(Named::of(&crossed, &analysed, &[first], margin));
     }
     if asked.interaction {
         for first in 0..asked.factors.len() {
             for second in first + 1..asked.factors.len() {
-                named.extend(Named::of(&crossed, &table, &[first, second], margin));
+                named.extend(Named::of(&crossed, &analysed, &[first, second], margin));
             }
         }
     }
     let ruling = ruling(asked.depends, &named);
     let alpha = 1.0 - design.level;
     let reply = ruling.reply(alpha, named.len());
-    let differences = || named.iter().flat_map(|term| &term.differences);
-    if differences().all(|own| measured.is_exact(&own.interval(design.level))) {
-        return Ok(of_model(asked, reply, &named, design.margin));
+    let mut differences = named.iter().flat_map(|term| &term.differences);
+    let is_exact = differences.all(|own| measured.is_exact(&own.effect.interval(design.level)));
+    let observations = crossed.observations();
+    let terms = named.iter().map(|term| {
+        // One of several terms that has no effect is enough for a no.
+        term.result(is_exact, design.level, alpha / named.len() as f64)
+    });
+    let is_open = reply == Reply::Inconclusive && !is_exact;
+    let is_settled_by_blocks = is_open && matches!(observations, Observations::Blocks(_));
+    let needed = || blocks_needed(asked.depends, &named, design.level, margin);
+    let grounds = Grounds::Factors(FactorGrounds {
+        metric: asked.metric,
+        depends: asked.depends,
+        factors: asked.factors.to_vec(),
+        interaction: asked.interaction,
+        margin: design.margin,
+        terms: terms.collect(),
+        outlook: is_settled_by_blocks.then(|| Outlook::of(needed())),
+    });
+    let mut draft = Draft::new(reply, grounds);
+    // A model that repeats itself has no residual that an F could be taken against: its differences stand for
+    // themselves.
+    if is_exact {
+        return Ok(draft);
     }
-    let mut draft = Draft::new(
-        reply,
-        sentence(asked, reply, &crossed, &table, &named, (design.level, design.margin)),
-        test_name(asked, &crossed, &table, reduced),
-    );
+    draft.test = Some(TestUsed::Variance(VarianceTest {
+        metric: asked.metric,
+        factors: asked.factors.to_vec(),
+        residual_df: analysed.table.residual.df,
+        observations,
+        is_corrected,
+        has_equivalence_tests: !asked.depends,
+    }));
     draft.p_value = Some(ruling.p);
-    draft.table = Some(AnswerTable::of(asked.factors, &table));
-    draft.remarks = remarks(measured, asked, &named, &residuals, &groups);
+    draft.table = Some(AnswerTable::of(asked.factors, &analysed.table, &analysed.terms));
+    draft.remarks = remarks(measured, asked, &named, &analysed);
     if asked.depends && reply == Reply::Yes {
-        draft.remarks.extend(named.iter().filter_map(|term| largest(term, design.level)));
+        draft.remarks.extend(named.iter().filter_map(|term| {
+            let difference = term.largest()?.found(Some(design.level));
+            Some(AnswerRemark::LargestDifference { factors: term.factors.clone(), difference })
+        }));
     }
     Ok(draft)
 }
 
 impl Named {
-    /// The term of these factors, by their places.
-    fn of(crossed: &Crossed, table: &AnovaTable, factors: &[usize], margin: f64) -> Option<Self> {
-        let mut sorted = factors.to_vec();
-        sorted.sort_unstable();
-        let names: Vec<&str> = sorted.iter().map(|&at| crossed.factors[at].name()).collect();
-        let name = names.join(" × ");
-        let AnovaRow { f, df, p, .. } = *table.row(&name)?;
+    /// The term of these factors, by their places in ascending order.
+    fn of(crossed: &Crossed, analysed: &Analysed, factors: &[usize], margin: f64) -> Option<Self> {
+        let row = analysed.row(factors)?;
+        let residual_df = analysed.table.residual.df;
+        let test = FTest { f: row.f, df: row.df, residual_df, p: row.p };
         let region = Region::Inside(-margin, margin);
-        let (mut p_small, mut largest) = (0f64, None::<(String, Effect)>);
+        let mut p_small = 0f64;
         let mut differences = Vec::new();
-        for (between, weights) in differences_of(crossed, &sorted) {
+        for WeightedDifference { between, weights } in differences_of(crossed, factors) {
             let effect = crossed.effect(&weights)?;
             p_small = p_small.max(region.rule(&effect).p);
-            let size = effect.estimate().abs();
-            if largest.as_ref().is_none_or(|(_, known)| known.estimate().abs() < size) {
-                largest = Some((between, effect.clone()));
-            }
-            differences.push(effect);
+            differences.push(Difference { between, effect });
         }
-        Some(Self { name, f, df, p, p_small, largest, differences })
+        let factors = factors.iter().map(|&at| crossed.factors[at]).collect();
+        Some(Self { factors, test, p_small, differences })
+    }
+
+    /// Its largest difference; of several, the first.
+    fn largest(&self) -> Option<&Difference> {
+        self.differences.iter().reduce(|known, own| match known.size() < own.size() {
+            true => own,
+            false => known,
+        })
+    }
+
+    fn result(&self, is_exact: bool, level: f64, alpha: f64) -> TermResult {
+        let level = (!is_exact).then(|| equivalence_level(level));
+        TermResult {
+            factors: self.factors.clone(),
+            test: (!is_exact).then_some(self.test),
+            is_within_margin: self.p_small < alpha,
+            largest: self.largest().map(|own| own.found(level)),
+        }
+    }
+}
+
+impl Difference {
+    fn size(&self) -> f64 {
+        self.effect.estimate().abs()
+    }
+
+    /// With its interval at this level; `None` for a model that repeats itself.
+    fn found(&self, level: Option<f64>) -> LevelDifference {
+        LevelDifference {
+            between: self.between.clone(),
+            ratio: self.effect.estimate().exp(),
+            interval: level.map(|level| exponential(&self.effect.interval(level))),
+        }
     }
 }
 
 /// Every difference between two levels of one factor, or of two factors every difference of
-/// differences, as weights of the combinations.
-fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<(String, Vec<f64>)> {
+/// differences.
+fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<WeightedDifference> {
     let pairs = |factor: usize| {
         let levels = crossed.levels[factor].len();
         (0..levels).flat_map(move |a| (a + 1..levels).map(move |b| (a, b)))
@@ -125,8 +193,9 @@ fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<(String, Vec<f64>
     let sign = |(a, b): (usize, usize), level: usize| {
         f64::from(u8::from(level == b)) - f64::from(u8::from(level == a))
     };
-    let named = |factor: usize, (a, b): (usize, usize)| {
-        format!("{} / {}", crossed.levels[factor][b], crossed.levels[factor][a])
+    let named = |factor: usize, (a, b): (usize, usize)| LevelPair {
+        level: crossed.levels[factor][b].clone(),
+        base: crossed.levels[factor][a].clone(),
     };
     let combinations = &crossed.combinations;
     match *factors {
@@ -135,7 +204,8 @@ fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<(String, Vec<f64>
             pairs(only)
                 .map(|pair| {
                     let weights = combinations.iter().map(|own| share * sign(pair, own[only]));
-                    (named(only, pair), weights.collect())
+                    let between = vec![named(only, pair)];
+                    WeightedDifference { between, weights: weights.collect() }
                 })
                 .collect()
         }
@@ -147,9 +217,9 @@ fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<(String, Vec<f64>
                 .map(|(first, second)| {
                     let weights = combinations
                         .iter()
-                        .map(|own| share * sign(first, own[one]) * sign(second, own[two]))
-                        .collect();
-                    (format!("({}) / ({})", named(one, first), named(two, second)), weights)
+                        .map(|own| share * sign(first, own[one]) * sign(second, own[two]));
+                    let between = vec![named(one, first), named(two, second)];
+                    WeightedDifference { between, weights: weights.collect() }
                 })
                 .collect()
         }
@@ -160,7 +230,7 @@ fn differences_of(crossed: &Crossed, factors: &[usize]) -> Vec<(String, Vec<f64>
 /// Dependence on all of them has to be shown for each; that one of them is without effect is the
 /// contrary, and the other way round.
 fn ruling(depends: bool, named: &[Named]) -> Ruling {
-    let f = || named.iter().map(|term| term.p);
+    let f = || named.iter().map(|term| term.test.p);
     let size = || named.iter().map(|term| term.p_small);
     let largest = |p: f64, q: f64| p.max(q);
     let smallest = |p: f64, q: f64| p.min(q);
@@ -172,118 +242,22 @@ fn ruling(depends: bool, named: &[Named]) -> Ruling {
 }
 
 /// A run that ended when its intervals were narrow ended when its spread was underestimated. As in
-/// [`crate::stopping`], four blocks do not count: every F is that much smaller.
-fn correct_for_stopping(crossed: &Crossed, table: &mut AnovaTable) -> bool {
-    let (Some(looks), Some(blocks)) = (crossed.looks(), crossed.block_count()) else {
+/// [`crate::stopping`], four blocks do not count: every F is that much smaller. Whether that was done.
+fn correct_for_stopping(crossed: &Crossed, analysed: &mut Analysed) -> bool {
+    let (Some(looks), Observations::Blocks(blocks)) = (crossed.looks(), crossed.observations())
+    else {
         return false;
     };
     if looks.precision <= 0.0 || blocks <= looks.min_blocks {
         return false;
     }
     let share = (blocks - CONFIRMING_BLOCKS) as f64 / blocks as f64;
+    let table = &mut analysed.table;
     for row in &mut table.rows {
         row.f *= share;
         row.p = f_upper(row.f, row.df, table.residual.df);
     }
     true
-}
-
-/// What is claimed to matter: `datastore, vms and their interaction`.
-fn list(asked: &Asked<'_>) -> String {
-    let mut items: Vec<String> = asked.factors.iter().map(|f| f.name().to_string()).collect();
-    if asked.interaction {
-        items.push("their interaction".into());
-    }
-    match items.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-/// The answer of a model that repeats itself: there is no residual that an F could be taken against, so
-/// the differences speak for themselves.
-fn of_model(asked: &Asked<'_>, reply: Reply, named: &[Named], margin: f64) -> Draft {
-    let title = asked.metric.title();
-    let list = list(asked);
-    let sizes: Vec<String> = named
-        .iter()
-        .filter_map(|term| {
-            let (between, effect) = term.largest.as_ref()?;
-            let change = change_with_interval(effect.estimate(), None);
-            Some(format!("{} {between} {change}", term.name))
-        })
-        .collect();
-    let says = match (reply, asked.depends) {
-        (Reply::Yes, true) => format!("{title} depends on {list}"),
-        (Reply::No, false) => format!("{title} depends on {list} in part at least"),
-        (Reply::Yes, false) => format!("{title} does not depend on {list}"),
-        (Reply::No, true) => format!("{title} does not depend on {list} altogether"),
-        _ => format!("It is not settled whether {title} depends on {list}"),
-    };
-    let margin = percent(margin);
-    let sentence =
-        format!("{says}: the largest differences are {} (margin {margin}).", sizes.join("; "));
-    Draft::new(reply, sentence, "none".into())
-}
-
-fn sentence(
-    asked: &Asked<'_>,
-    reply: Reply,
-    crossed: &Crossed,
-    table: &AnovaTable,
-    named: &[Named],
-    (level, share): (f64, f64),
-) -> String {
-    let title = asked.metric.title();
-    let list = list(asked);
-    let tests: Vec<String> = named
-        .iter()
-        .map(|term| {
-            let Named { name, f, df, p, .. } = term;
-            format!("{name} F({df:.0}, {:.0}) = {f:.2}, {}", table.residual.df, p_value(*p))
-        })
-        .collect();
-    let sizes: Vec<String> = named
-        .iter()
-        .filter_map(|term| {
-            let (between, effect) = term.largest.as_ref()?;
-            let interval = effect.interval(equivalence_level(level));
-            let change = change_with_interval(effect.estimate(), Some(&interval));
-            Some(format!("{} {between} {change}", term.name))
-        })
-        .collect();
-    let (tests, sizes, margin) = (tests.join("; "), sizes.join("; "), percent(share));
-    match (reply, asked.depends) {
-        (Reply::Yes, true) => format!("{title} depends on {list}: {tests}."),
-        (Reply::No, false) => format!("{title} depends on {list} in part at least: {tests}."),
-        (Reply::Yes, false) => format!(
-            "{title} does not depend on {list}: every difference is within the {margin} margin, the \
-             largest being {sizes}."
-        ),
-        (Reply::No, true) => {
-            let alpha = (1.0 - level) / named.len() as f64;
-            let small = named.iter().filter(|term| term.p_small < alpha);
-            let small: Vec<&str> = small.map(|term| term.name.as_str()).collect();
-            format!(
-                "{title} does not depend on {list} altogether: every difference of {} is within the \
-                 {margin} margin; the largest are {sizes}.",
-                small.join(" and of ")
-            )
-        }
-        _ => {
-            let not = if asked.depends { "depends" } else { "does not depend" };
-            let outlook = match blocks_needed(asked.depends, named, level, share.ln_1p()) {
-                _ if crossed.block_count().is_none() => String::new(),
-                Some(blocks) => format!("; about {blocks} blocks would probably decide it"),
-                None => "; more blocks are unlikely to decide it".into(),
-            };
-            format!(
-                "It is inconclusive whether {title} {not} on {list}: {tests}; largest differences \
-                 {sizes}{outlook}."
-            )
-        }
-    }
 }
 
 /// How many blocks would probably settle it: of each open term, until its clearest difference is shown,
@@ -292,12 +266,13 @@ fn blocks_needed(depends: bool, named: &[Named], level: f64, margin: f64) -> Opt
     let alpha = 1.0 - level;
     let mut needed = 0;
     for term in named {
-        let open = if depends { term.p >= alpha } else { term.p_small >= alpha };
+        let open = if depends { term.test.p >= alpha } else { term.p_small >= alpha };
         if !open {
             continue;
         }
         let needs = |region: Region| {
-            term.differences.iter().map(move |own| region.blocks_needed(own, level))
+            let differences = term.differences.iter();
+            differences.map(move |own| region.blocks_needed(&own.effect, level))
         };
         // Without a margin nothing is ever too small to be a difference.
         let shown = needs(Region::Different { margin: 0.0, least: 0.0 }).flatten().min();
@@ -312,73 +287,27 @@ fn blocks_needed(depends: bool, named: &[Named], level: f64, margin: f64) -> Opt
     (needed > 0).then_some(needed)
 }
 
-fn test_name(asked: &Asked<'_>, crossed: &Crossed, table: &AnovaTable, reduced: bool) -> String {
-    let names: Vec<&str> = asked.factors.iter().map(|factor| factor.name()).collect();
-    let names = names.join(" × ");
-    let title = asked.metric.title();
-    let df = table.residual.df;
-    let mut name = match crossed.block_count() {
-        Some(blocks) => format!(
-            "analysis of variance of log {title} by {names} in randomized blocks, residual df \
-             {df:.0}, {}",
-            plural(blocks, "block")
-        ),
-        None => format!(
-            "analysis of variance of {title} by {names} (type III), intervals taken as independent, \
-             residual df {df:.0}, {}",
-            plural(table.observations, "interval")
-        ),
-    };
-    if reduced {
-        name.push_str(", F reduced for stopping by width");
-    }
-    if !asked.depends {
-        name.push_str("; two one-sided t tests (TOST) of every difference of levels");
-    }
-    name
-}
-
-/// The largest difference of a term, in words.
-fn largest(term: &Named, level: f64) -> Option<String> {
-    let (between, effect) = term.largest.as_ref()?;
-    let change = change_with_interval(effect.estimate(), Some(&effect.interval(level)));
-    Some(format!("Largest difference of {}: {between} {change}.", term.name))
-}
-
 fn remarks(
     measured: &Measured<'_>,
     asked: &Asked<'_>,
     named: &[Named],
-    residuals: &[f64],
-    groups: &[usize],
-) -> Vec<String> {
+    analysed: &Analysed,
+) -> Vec<AnswerRemark> {
     let design = &measured.plan.design;
     let mut remarks = Vec::new();
-    let (alpha, margin) = (1.0 - design.level, percent(design.margin));
-    for term in named.iter().filter(|term| term.p < alpha && term.p_small < alpha) {
-        remarks.push(format!(
-            "{} makes a difference that is real but within the {margin} margin: too small to matter.",
-            term.name
-        ));
+    let (alpha, margin) = (1.0 - design.level, design.margin);
+    for term in named.iter().filter(|term| term.test.p < alpha && term.p_small < alpha) {
+        remarks.push(AnswerRemark::WithinMargin { factors: term.factors.clone(), margin });
     }
     // The order within a block is not that of the table, so order is not judged here.
-    let checks = residual_checks(residuals, groups).unwrap_or_default();
-    let doubts =
-        checks.into_iter().filter(|check| check.concern && check.kind != RemarkKind::Order);
-    remarks.extend(doubts.map(|check| check.text));
+    let checks = residual_checks(&analysed.residuals, &analysed.groups).unwrap_or_default();
+    let doubts = checks.into_iter().filter(|check| check.is_concern() && !check.is_of_order());
+    remarks.extend(doubts.map(AnswerRemark::Residuals));
     if measured.unit(asked.metric) == Unit::Interval {
-        remarks.push(
-            "Intervals of one run are correlated: they count for fewer than there are, F is too \
-             large and its p-value too small. What differs from run to run is not in the residual."
-                .into(),
-        );
+        remarks.push(AnswerRemark::CorrelatedResiduals);
     }
     if design.order == Order::AsWritten {
-        remarks.push(
-            "The cells took their turns in the same order in every block: what drifts with time \
-             looks like an effect."
-                .into(),
-        );
+        remarks.push(AnswerRemark::FixedOrder { of_factors: true });
     }
     remarks
 }

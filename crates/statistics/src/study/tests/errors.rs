@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::stopping::Decision;
-use crate::study::conclusion::Reply;
 use crate::study::decide;
 
 const SEEDS: u64 = 1000;

@@ -2,7 +2,9 @@
 //! (`anova_lm`, type II, with the block as a factor).
 
 use super::*;
-use crate::study::conclusion::Reply;
+use crate::study::answer_table::RowTerm;
+use crate::study::answered::NumberClaim;
+use crate::study::test_used::{TestSides, TestedNumber, TestedOver};
 
 fn close(value: f64, expected: f64) {
     assert!((value / expected - 1.0).abs() < 1e-8, "{value} is not {expected}");
@@ -29,11 +31,23 @@ fn a_one_sided_test_of_four_blocks() {
     let interval = estimate.interval.unwrap();
     close(interval.low, 1.109516505821079);
     close(interval.high, 1.3445718831711029);
-    assert!((estimate.level - 0.9).abs() < 1e-12 && estimate.metric.is_none());
-    let expected = "b is faster than a in IOPS: +22.1 % (90 % CI +11.0 % to +34.5 %), 4 blocks.";
-    assert_eq!(answer.sentence, expected);
-    let test = "one-sided t test of the log-ratio within blocks, df 3, 4 blocks";
-    assert_eq!(answer.test, test);
+    assert!((estimate.level - 0.9).abs() < 1e-12 && answer.unit().is_none());
+    let grounds = number(&answer);
+    let blocks = Observations::Blocks(4);
+    assert_eq!((&grounds.loads, grounds.observations), (&TestedLoads::Only, blocks));
+    let NumberClaim::Compared { subject, object, metric: Metric::Iops, .. } = &grounds.claim else {
+        panic!("{grounds:?}");
+    };
+    assert_eq!((subject.as_str(), object.as_str()), ("b", "a"));
+    let test = TTest {
+        sides: TestSides::One,
+        of: TestedNumber::LogRatio,
+        over: TestedOver::One,
+        df: 3.0,
+        observations: blocks,
+        is_corrected: false,
+    };
+    assert_eq!(t_test(&answer), test);
     // The same as a latency: lower by as much, and still faster.
     let latency = trials.ask(&plan, "b is faster than a in latency");
     close(latency.estimate.unwrap().value, (-0.2f64).exp());
@@ -62,7 +76,8 @@ fn stopping_by_width_widens_the_interval() {
     }
     close(f(&plan) / fixed_f, 8.0 / 12.0);
     let answer = trials.ask(&plan, texts[0]);
-    assert!(answer.test.ends_with("corrected for stopping by width"), "{}", answer.test);
+    assert!(t_test(&answer).is_corrected, "{answer:?}");
+    assert!(variance_test(&trials.ask(&plan, "iops depends on datastore")).is_corrected);
 }
 
 #[test]
@@ -87,22 +102,32 @@ fn an_analysis_of_variance_in_blocks() {
     let trials = Trials::of(&plan, 3, |block, cell| logs[cell][block as usize].exp());
     let answer = trials.ask(&plan, "iops depends on datastore, workload and their interaction");
     assert_eq!(answer.reply, Reply::Yes, "{answer:?}");
-    let table = answer.table.unwrap();
-    let row = |name: &str| table.rows.iter().find(|row| row.term == name).unwrap();
-    for (name, squares, f, p) in [
-        ("datastore", 0.5208333333333, 32.894736842, 0.001219957),
-        ("workload", 1.1408333333333, 72.052631579, 0.000146203),
-        ("datastore × workload", 0.1008333333333, 6.368421053, 0.045069),
-        ("block", 0.065, 2.052631579, 0.209320),
+    let table = answer.table.as_ref().unwrap();
+    let row = |term: &RowTerm| table.rows.iter().find(|row| row.term == *term).unwrap();
+    let of = |factors: &[Factor]| RowTerm::Factors(factors.to_vec());
+    let (datastore, workload) = (Factor::Datastore, Factor::Workload);
+    for (term, squares, f, p) in [
+        (of(&[datastore]), 0.5208333333333, 32.894736842, 0.001219957),
+        (of(&[workload]), 1.1408333333333, 72.052631579, 0.000146203),
+        (of(&[datastore, workload]), 0.1008333333333, 6.368421053, 0.045069),
+        (RowTerm::Block, 0.065, 2.052631579, 0.209320),
     ] {
-        let row = row(name);
+        let row = row(&term);
         assert!((row.sum_of_squares - squares).abs() < 1e-8, "{row:?}");
         assert!((row.f.unwrap() / f - 1.0).abs() < 1e-6, "{row:?}");
         assert!((row.p.unwrap() / p - 1.0).abs() < 1e-3, "{row:?}");
     }
-    assert_eq!((row("residual").df, row("residual").f), (6.0, None));
+    let residual = row(&RowTerm::Residual);
+    assert_eq!((residual.df, residual.f), (6.0, None));
     assert!((answer.p_value.unwrap() / 0.045069 - 1.0).abs() < 1e-3);
-    assert!(answer.sentence.contains("datastore × workload F(1, 6) = 6.37"), "{}", answer.sentence);
+    let Grounds::Factors(grounds) = &answer.grounds else { panic!("{answer:?}") };
+    let [_, _, both] = grounds.terms.as_slice() else { panic!("{grounds:?}") };
+    let test = both.test.unwrap();
+    assert_eq!(
+        (both.factors.as_slice(), test.df, test.residual_df),
+        (&[datastore, workload][..], 1.0, 6.0)
+    );
+    assert!((test.f / 6.368421053 - 1.0).abs() < 1e-6, "{test:?}");
 }
 
 /// Values that grow exactly as the square root of the load: × √2 at each doubling.
@@ -120,12 +145,14 @@ fn a_trend_is_a_change_at_each_doubling() {
     let answer = trials.ask(&plan, "iops of a grows with vms");
     close(answer.estimate.unwrap().value, 2f64.sqrt());
     assert_eq!((answer.reply, answer.p_value), (Reply::Yes, Some(0.0)));
-    assert!(answer.sentence.contains("+41.4 %"), "{}", answer.sentence);
-    assert!(answer.sentence.contains("at each doubling of vms"), "{}", answer.sentence);
+    let NumberClaim::Trend { along: LoadFactor::Vms, .. } = number(&answer).claim else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(t_test(&answer).of, TestedNumber::Slope);
 }
 
 #[test]
-fn a_limit_is_held_against_the_geometric_mean() {
+fn a_limit_is_compared_with_the_geometric_mean() {
     let plan = plan(&["a"], &["w"], &[1]);
     let values = [90.0, 110.0, 100.0, 120.0];
     let trials = Trials::of(&plan, 4, |block, _| values[block as usize]);
@@ -133,10 +160,13 @@ fn a_limit_is_held_against_the_geometric_mean() {
     assert_eq!(answer.reply, Reply::Yes);
     let estimate = answer.estimate.unwrap();
     close(estimate.value, (90.0f64 * 110.0 * 100.0 * 120.0).powf(0.25));
-    assert_eq!(estimate.metric, Some(Metric::Iops));
+    assert_eq!(answer.unit(), Some(Metric::Iops));
     assert_eq!(trials.ask(&plan, "iops of a is at least 150").reply, Reply::No);
     assert_eq!(trials.ask(&plan, "iops of a is at least 105").reply, Reply::Inconclusive);
     let latency = trials.ask(&plan, "p99 latency of a is at most 1s");
     assert_eq!(latency.reply, Reply::Yes);
-    assert!(latency.sentence.contains("is at most 1s"), "{}", latency.sentence);
+    let NumberClaim::Bounded { metric, bound, limit, .. } = number(&latency).claim else {
+        panic!("{latency:?}");
+    };
+    assert_eq!((metric, bound, limit), (Metric::LatencyP99, Bound::AtMost, 1e9));
 }

@@ -11,7 +11,7 @@ mod whole;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use stormeter_study::question::{Vocabulary, parse};
+use stormeter_study::question::{Bound, Factor, LoadFactor, Vocabulary, parse};
 use stormeter_study::{
     Blocks, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
     Timing, Unit, WorkloadKind, profile,
@@ -21,8 +21,13 @@ use stormeter_trial::{
 };
 
 use super::answer::answer_of;
-use super::conclusion::{Answer, CellTrial};
+use super::answered::{Answer, Grounds, NumberGrounds, Observations, Outlook, Reply, TestedLoads};
+use super::conclusion::CellTrial;
+use super::load::{Load, LoadedDatastore};
 use super::measured::Measured;
+use super::remark::AnswerRemark;
+use super::test_used::{TTest, TestUsed, VarianceTest};
+use super::unanswered::Unanswered;
 
 /// `datastores` × `workloads` × `vms`, at 95 %, with a margin of 5 %.
 pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> StudyPlan {
@@ -148,7 +153,7 @@ impl Trials {
         Self(places.map(|(block, cell)| (block, cell, sample(iops(block, cell)), cpu)).collect())
     }
 
-    /// Gives every trial other IOPS, without the trouble of making it anew: the histograms stay.
+    /// Gives every trial other IOPS, without the cost of making it again: the histograms stay.
     pub(super) fn refill(&mut self, mut iops: impl FnMut(u32, usize) -> f64) {
         for (block, cell, sample, _) in &mut self.0 {
             sample.window_ns = (200e9 / iops(*block, *cell)).round() as u64;
@@ -183,6 +188,54 @@ impl Trials {
         let views = self.views();
         answer_of(&Measured::new(plan, &views), &question, text.into())
     }
+}
+
+/// The grounds of an answer about one number.
+#[track_caller]
+pub(super) fn number(answer: &Answer) -> &NumberGrounds {
+    match &answer.grounds {
+        Grounds::Number(grounds) => grounds,
+        _ => panic!("not about a number: {answer:?}"),
+    }
+}
+
+/// Why a question is not answered.
+#[track_caller]
+pub(super) fn unanswered(answer: &Answer) -> &Unanswered {
+    assert_eq!(answer.reply, Reply::NotAnswered, "{answer:?}");
+    assert_eq!((&answer.test, answer.p_value), (&None, None), "{answer:?}");
+    match &answer.grounds {
+        Grounds::None(why) => why,
+        _ => panic!("answered: {answer:?}"),
+    }
+}
+
+/// The t test of an answer.
+#[track_caller]
+pub(super) fn t_test(answer: &Answer) -> TTest {
+    match answer.test {
+        Some(TestUsed::T(test)) => test,
+        _ => panic!("no t test: {answer:?}"),
+    }
+}
+
+/// The analysis of variance of an answer.
+#[track_caller]
+pub(super) fn variance_test(answer: &Answer) -> &VarianceTest {
+    match &answer.test {
+        Some(TestUsed::Variance(test)) => test,
+        _ => panic!("no analysis of variance: {answer:?}"),
+    }
+}
+
+/// The load of a workload with this many VMs, in a study of several.
+pub(super) fn load(workload: &str, vms: u32) -> Load {
+    Load { workload: workload.into(), vms: Some(vms), outstanding: None }
+}
+
+/// A datastore under such a load.
+pub(super) fn loaded(datastore: &str, workload: &str, vms: u32) -> LoadedDatastore {
+    LoadedDatastore { datastore: datastore.into(), load: load(workload, vms) }
 }
 
 /// Normal numbers from a seed (Box and Muller, *Annals of Mathematical Statistics* 29 (1958)

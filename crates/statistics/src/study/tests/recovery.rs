@@ -6,7 +6,6 @@ use stormeter_trial::{Disturbance, IoFailure, IoFailureOutcome};
 
 use super::*;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};
-use crate::study::conclusion::Reply;
 use crate::study::{Surroundings, analyse};
 
 const BLOCKS: u32 = 6;

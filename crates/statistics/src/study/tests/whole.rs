@@ -5,8 +5,9 @@ use stormeter_trial::{Memory, MemoryPlace, TrialFailure};
 use super::*;
 use crate::broken::FailedTrials;
 use crate::finding::{Fact, LawFinding, Severity};
-use crate::study::conclusion::Reply;
+use crate::study::test_used::TestedNumber;
 use crate::study::{Analysis, CeilingKind, MeasuredCeiling, Surroundings, analyse};
+use crate::two_sample::Method;
 use crate::verdict::Verdict;
 
 fn study() -> StudyPlan {
@@ -57,8 +58,6 @@ fn answers_stand_at_their_level_and_tell_the_adjusted_p() {
     for answer in [first, second] {
         let (p, adjusted) = (answer.p_value.unwrap(), answer.p_value_adjusted.unwrap());
         assert!(p <= adjusted && adjusted <= 2.0 * p, "{p} {adjusted}");
-        // It has a place of its own; as a remark it stood below every answer.
-        assert!(!answer.remarks.iter().any(|text| text.contains("Holm")), "{:?}", answer.remarks);
     }
     let power = analysis.power.unwrap();
     assert_eq!(power.blocks, 6);
@@ -76,10 +75,12 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
     let (cell, finding) = &analysis.findings[0];
     assert_eq!((*cell, finding.severity), (Some(1), Severity::Invalid));
     assert!(matches!(finding.fact, Fact::IoErrors { count: 2, .. }), "{finding:?}");
-    assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
     let answer = &analysis.answers[0];
-    assert!(answer.sentence.contains("b at w is invalid"), "{answer:?}");
-    assert_eq!(answer.invalid_by.as_ref(), Some(finding));
+    let load = Load { workload: "w".into(), vms: None, outstanding: None };
+    let cell = LoadedDatastore { datastore: "b".into(), load };
+    let by = Box::new(finding.clone());
+    assert_eq!(unanswered(answer), &Unanswered::Invalid { cell, by });
+    assert_eq!(answer.invalid_by(), Some(finding));
     assert_eq!(analysis.answers[1].reply, Reply::Yes);
     let verdict =
         |cell: usize| analysis.cells[cell].relative[0].comparison.as_ref().unwrap().verdict;
@@ -180,8 +181,9 @@ fn a_question_from_elsewhere_is_not_answered_and_spoils_nothing() {
     let mut plan = study();
     plan.questions = vec!["b is nicer than a".into()];
     let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
-    assert_eq!(analysis.answers[0].reply, Reply::NotAnswered);
-    assert!(analysis.answers[0].sentence.contains("nicer"), "{:?}", analysis.answers[0]);
+    let why = unanswered(&analysis.answers[0]);
+    let Unanswered::NotUnderstood(error) = why else { panic!("{why:?}") };
+    assert!(error.what.contains("nicer"), "{error:?}");
 }
 
 /// One run of each, 400 intervals with lag-1 autocorrelation 0.6 and a difference of 1 %.
@@ -211,11 +213,26 @@ fn intervals_as_the_unit_come_with_what_they_are_worth() {
     let trials = one_run(&plan, 0.6);
     let answer = trials.ask(&plan, "b is faster than a");
     assert_eq!(answer.reply, Reply::Yes, "as if independent: {answer:?}");
-    assert!(answer.test.contains("Welch") && answer.test.contains("800 intervals"), "{answer:?}");
-    let has = |part: &str| answer.remarks.iter().any(|remark| remark.contains(part));
-    assert!(has("lag-1 autocorrelation 0.6") && has("sound interval"), "{:?}", answer.remarks);
-    assert!(has("pooled, df 798") && has("one run of each"), "{:?}", answer.remarks);
-    // What intervals do not have is told from trials, of which there is one.
+    let test = t_test(&answer);
+    assert_eq!(
+        (test.of, test.observations),
+        (TestedNumber::LogRatio, Observations::Intervals(800))
+    );
+    let [
+        AnswerRemark::CorrelatedIntervals(correlated),
+        AnswerRemark::OneRun,
+        AnswerRemark::RatioRule(rule),
+    ] = answer.remarks.as_slice()
+    else {
+        panic!("{:?}", answer.remarks)
+    };
+    let lag1 = |cell: usize| correlated.cells[cell].dependence.lag1;
+    assert!((0.55..0.65).contains(&lag1(0)) && (0.55..0.65).contains(&lag1(1)), "{correlated:?}");
+    let (own, sound) = (answer.estimate.unwrap(), correlated.sound);
+    let (own, sound) = (own.interval.unwrap(), sound.interval.unwrap());
+    assert!(sound.low < own.low && sound.high > own.high, "{sound:?} {own:?}");
+    assert_eq!((rule.ruled.method, rule.ruled.df), (Method::Pooled, 798.0));
+    // Metrics that intervals do not have come from trials, of which there is one.
     let p99 = trials.ask(&plan, "b is faster than a in p99 latency");
     assert_eq!(p99.reply, Reply::NotAnswered);
     let analysis = analysed(&plan, &trials, &Surroundings::default());
@@ -233,7 +250,7 @@ fn factors_of_intervals_are_analysed_as_published_studies_have_it() {
     let trials = one_run(&plan, 0.0);
     let answer = trials.ask(&plan, "iops depends on datastore");
     assert_eq!(answer.reply, Reply::Yes, "{answer:?}");
-    assert!(answer.test.contains("1600 intervals"), "{}", answer.test);
+    assert_eq!(variance_test(&answer).observations, Observations::Intervals(1600));
     let both = trials.ask(&plan, "iops depends on datastore, workload and their interaction");
     assert_eq!(both.table.unwrap().rows.len(), 4);
     let small = trials.ask(&plan, "iops does not depend on workload");

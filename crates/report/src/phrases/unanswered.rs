@@ -1,0 +1,49 @@
+//! Why a question is not answered, as a clause.
+
+use stormeter_statistics::Unanswered;
+
+use super::claim::{load, loaded};
+
+/// The clause.
+pub(super) fn unanswered(why: &Unanswered) -> String {
+    match why {
+        Unanswered::NotUnderstood(error) => error.message(),
+        Unanswered::NoSuchDatastore(name) => format!("the study has no datastore {name}"),
+        Unanswered::NoLoad => "the study has no load that the question names".into(),
+        Unanswered::NoSuchReduction { metric, percent } => {
+            format!("no {} can be lower by {percent} %: ask for less than 100 %", metric.title())
+        }
+        Unanswered::Invalid { cell, .. } => format!("the result of {} is invalid", loaded(cell)),
+        Unanswered::NoTrial(cell) => {
+            format!("{} has no measured trial at {}", cell.datastore, load(&cell.load))
+        }
+        Unanswered::NoValue { cell, metric } => {
+            format!("the trials of {} have no {}", loaded(cell), metric.title())
+        }
+        Unanswered::FewBlocks { blocks } => {
+            let (plural, were) = if *blocks == 1 { ("", "was") } else { ("s", "were") };
+            format!(
+                "{blocks} block{plural} with all of it {were} measured, and an interval needs at least 2 (better 5)"
+            )
+        }
+        Unanswered::FewCompleteBlocks { blocks, metric } => format!(
+            "{blocks} block(s) have a {} for every combination, and at least 2 are needed (better 5)",
+            metric.title()
+        ),
+        Unanswered::FewIntervals(cell) => {
+            format!("fewer than two intervals with a value at {}", load(&cell.load))
+        }
+        Unanswered::OneLevel(factor) => {
+            format!("there are no two levels of {} to tell apart", factor.name())
+        }
+        Unanswered::MissingCombination => {
+            "not every combination of the factors' levels is in the study; name workloads that have them all with \
+             `on`"
+                .into()
+        }
+        Unanswered::ExactModel => "the model gives the same in every block, so there is no chance that a difference \
+                                   could be held against; the tables have the figures"
+            .into(),
+        Unanswered::Variance(error) => error.to_string(),
+    }
+}
