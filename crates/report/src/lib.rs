@@ -37,9 +37,7 @@ pub use model::{
     CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
     WorkloadCeiling,
 };
-pub use phrases::{
-    Setting, SettingNames, answer as answer_sentence, event_sentence, study_key,
-};
+pub use phrases::{Setting, SettingNames, answer as answer_sentence, event_sentence, study_key};
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use text::{TerminalOptions, wrap};

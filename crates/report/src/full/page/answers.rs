@@ -87,7 +87,8 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     let plan = grid.report.plan();
     let estimates = || answers.iter().filter_map(|answer| answer.estimate.as_ref());
     let has_interval = estimates().any(|estimate| estimate.interval.is_some());
-    let is_all_changes = estimates().all(|estimate| estimate.metric.is_none());
+    let is_all_changes =
+        answers.iter().all(|answer| answer.estimate.is_none() || answer.unit().is_none());
     let estimate = if is_all_changes { "change" } else { "change or value" };
     let mut head = vec!["question", "answer", estimate];
     // A model's interval is no measurement's.
