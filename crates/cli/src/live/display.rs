@@ -274,7 +274,7 @@ impl Progress for Display {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_study::parse_study;
+    use stormeter_study::{Metric, parse_study};
 
     use super::*;
 
@@ -283,15 +283,20 @@ mod tests {
         let left = |study: &str| {
             let mut display = Display::of(&parse_study(study).unwrap(), true);
             display.view.since = Some(Instant::now());
-            display.block(1, Metric::Iops, None, 60_000_000_000);
-            let before = display.view.left();
-            display.block(5, Metric::Iops, Some(0.1), 60_000_000_000);
-            (before.join(", "), display.view.left().join(", "))
+            let mut end = |blocks, half_width| {
+                let metric = Metric::Iops;
+                let estimate = Some(Estimate { metric, half_width, rest_ns: 60_000_000_000 });
+                display.block_ended(&BlockEnd { blocks, most: 100, estimate });
+                display.view.left()
+            };
+            let before = end(1, None);
+            let after = end(5, Some(0.1));
+            (before.join(", "), after.join(", "))
         };
         let (before, after) = left("datastores: {a: /a, b: /b}");
         assert!(before.is_empty(), "{before}");
         assert!(after.starts_with("about ") && after.ends_with(" left"), "{after}");
-        let (before, after) = left("datastores: {a: /a, b: /b}\ndesign: {time_limit: 10min}");
+        let (before, after) = left("datastores: {a: /a, b: /b}\ndesign: {time-limit: 10min}");
         assert!(before.starts_with("at most ") && !before.contains("about"), "{before}");
         assert!(after.starts_with("about ") && after.contains("at most "), "{after}");
     }
