@@ -119,7 +119,7 @@ impl File {
         self.form >= 7
     }
 
-    /// Form 8: incidents and notes as facts.
+    /// Form 8: incidents and notes as facts; every run is a study.
     fn has_events(self) -> bool {
         self.form >= 8
     }
@@ -143,17 +143,23 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         other => return Err(strange(format!("the outcome {other:?}"))),
     };
     let phase = word(row, "phase")?;
+    let phase = Phase::from_name(&phase).ok_or_else(|| strange(format!("the phase {phase:?}")))?;
+    let cell = match file.has_studies() {
+        true => optional_count(row, "cell")?.map(|index| index as usize),
+        false => None,
+    };
+    // Up to form 7 the trials of a comparison had none.
+    if cell.is_none() && phase == Phase::Main && file.has_events() {
+        return Err(strange("a trial of a block without a cell"));
+    }
     let seed = word(row, "seed")?;
     Ok(TrialRecord {
         id: count(row, "id")?,
         block: row.get("block")?,
         position: row.get("position")?,
         datastore: optional_count(row, "datastore")?.map(|index| index as usize),
-        cell: match file.has_studies() {
-            true => optional_count(row, "cell")?.map(|index| index as usize),
-            false => None,
-        },
-        phase: Phase::from_name(&phase).ok_or_else(|| strange(format!("the phase {phase:?}")))?,
+        cell,
+        phase,
         started_unix_ms: count(row, "started_unix_ms")?,
         elapsed_ns: count(row, "elapsed_ns")?,
         seed: seed.parse().map_err(|_| strange(format!("the seed {seed:?}")))?,

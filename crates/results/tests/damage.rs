@@ -163,6 +163,7 @@ fn rows_that_no_run_writes_are_refused() {
         "UPDATE trial SET phase = 'lunch'",
         "UPDATE trial SET outcome = 'guessed'",
         "UPDATE trial SET seed = 'thirteen'",
+        "UPDATE trial SET cell = NULL",
         "UPDATE trial SET block = -1",
         "UPDATE trial SET block = 1 << 40",
         "UPDATE sample SET window_ns = -5",
