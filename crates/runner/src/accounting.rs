@@ -1,29 +1,28 @@
-//! Whether the kernel's account of this machine's CPU time can be believed: work of a known length is done, and
-//! looked for in the account.
+//! Checks whether the kernel's account of this machine's CPU time is accurate, by doing work of a known length.
 
 use nix::time::ClockId;
 
 use crate::account::cpu_ns;
 use crate::idle::{Machine, at_a_step};
 
-/// So much is spent to see whether it is seen.
+/// The CPU time that the check uses.
 const WORK_NS: u64 = 50_000_000;
-/// Less than this share of it is not seen.
+/// The smallest share of it that the account must show.
 const SEEN: f64 = 0.95;
 
-/// What the account of the whole machine showed of work that was done.
+/// The work that was done, and what the account of the whole machine showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Accounting {
-    /// CPU time that was spent, by this thread's clock.
+    /// CPU time used, by this thread's clock.
     spent_ns: u64,
-    /// Busy time of the machine, by its idle time. Others' work is in it.
+    /// Busy time of the machine, from its idle time; other programs included.
     clocked_ns: u64,
     /// Busy time as the kernel counted it.
     counted_ns: u64,
 }
 
 impl Accounting {
-    /// Works, and reads the account before and after. `None` where it cannot be read.
+    /// Works, and reads the account before and after. `None` if it cannot be read.
     pub(crate) fn probe() -> Option<Self> {
         let own_ns = || cpu_ns(ClockId::CLOCK_THREAD_CPUTIME_ID);
         let before = at_a_step(&mut Machine);
@@ -41,12 +40,12 @@ impl Accounting {
         })
     }
 
-    /// Whether no work is missed.
+    /// Whether the account shows all work.
     pub(crate) fn is_sound(&self) -> bool {
         self.clocked_ns as f64 >= SEEN * self.spent_ns as f64
     }
 
-    /// What was seen, as a sentence without full stop.
+    /// The result, as a sentence without full stop.
     pub(crate) fn sentence(&self) -> String {
         let ms = |ns: u64| ns as f64 / 1e6;
         format!(

@@ -5,7 +5,7 @@ use stormeter_results::DatastoreDescription;
 
 use crate::memories::memories_of;
 
-/// What is known of an open datastore.
+/// The description of an open datastore.
 pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
     let description = datastore.description();
     let memories = memories_of(datastore, &description);

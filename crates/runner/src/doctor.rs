@@ -1,4 +1,4 @@
-//! What this machine can do for a measurement, and how to get what is missing.
+//! Checks what this machine offers for a measurement, and advises on what is missing.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::accounting::Accounting;
 use crate::environment::{governor, virtualization};
 use crate::machine::{allowed_cpus, line_of, load_average, memory_bytes};
 
-/// How a thing stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
@@ -23,20 +23,20 @@ pub enum Health {
     Bad,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Advice {
-    /// What was looked at: `io_uring`, `governor`, …
+    /// Its subject: `io_uring`, `governor`, …
     pub subject: String,
-    /// How it stands.
+    /// Its result.
     pub health: Health,
     /// What was found.
     pub found: String,
-    /// What to do about it; empty where nothing need be done.
+    /// What to do about it; empty if nothing needs to be done.
     pub advice: String,
 }
 
-/// Looks at the machine, and at the datastores given.
+/// Checks the machine, and the given datastores.
 pub fn examine(clock: &RealClock, datastores: &[String]) -> Vec<Advice> {
     let mut all = vec![
         io_uring(),
@@ -223,7 +223,7 @@ fn virtual_machine() -> Advice {
     match virtualization(&cpu_info) {
         None => advice("virtualization", Health::Good, "none seen".into(), ""),
         Some(name) => {
-            // "yes": there is one, and the firmware does not say which.
+            // "yes": there is a hypervisor, which the firmware does not name.
             let name = if name == "yes" { String::new() } else { format!(" ({name})") };
             let found =
                 format!("a virtual machine{name}: the hypervisor's storage is measured with it");

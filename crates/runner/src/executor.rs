@@ -1,9 +1,8 @@
-//! Who carries out the trials of a study: this process, agents on hosts, a model in virtual time, or whoever else
-//! implements [`Executor`].
+//! Executors run the trials of a study: threads of this process, agents on hosts, or a model in virtual time.
 //!
-//! The runner decides what is done and in which order, and stores the outcome; an executor does it. What they
-//! exchange are plain values that can go through a pipe. So the runner knows neither how a host is reached nor that
-//! there are several: they yield one trial, with each host's share beside it.
+//! The runner decides what is done and in which order, and stores the outcome; an executor does it. They exchange plain
+//! values that can go through a pipe. So the runner knows neither how a host is reached nor that there are several: they
+//! yield one trial, with the share of each host.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +19,11 @@ use crate::fixed_work::{FixedWorkRun, ListenOrder};
 use crate::progress::Progress;
 use crate::threads::{TrialEnd, TrialRun};
 
-/// Hears of the outcome of the trial of that number, and says whether to go on.
+/// Called with the number and the outcome of a trial; an error ends the run.
 pub type OnTrialEnd<'a> =
     dyn FnMut(usize, Result<TrialEnd, RunError>, &mut dyn Progress) -> Result<(), RunError> + 'a;
 
-/// Carries out trials.
+/// Runs trials.
 pub trait Executor {
     /// Opens the datastores. Nothing is written to them yet.
     ///
@@ -54,8 +53,8 @@ pub trait Executor {
         progress: &mut dyn Progress,
     ) -> Result<PreparedStore, RunError>;
 
-    /// Writes the disks of all datastores; `orders` has one for each, in the order of the stores. By default one
-    /// datastore follows the other, in an order that follows from the seed.
+    /// Writes the disks of all datastores; `orders` has one for each, in the order of the stores. By default one datastore
+    /// after another, in an order that follows from the seed.
     ///
     /// # Errors
     /// As [`Executor::prepare`].
@@ -73,10 +72,10 @@ pub trait Executor {
         Ok(all)
     }
 
-    /// Carries out a trial; hosts begin it together.
+    /// Runs a trial; hosts start it together.
     ///
     /// # Errors
-    /// The trial could not be carried out, or a host failed. What goes wrong within the trial is in the sample.
+    /// The trial could not run, or a host failed. Failures within the trial are in the sample.
     fn trial(
         &mut self,
         order: &TrialOrder,
@@ -84,16 +83,16 @@ pub trait Executor {
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError>;
 
-    /// How many trials it may be asked for at a time. More than one are for those that share nothing, not even time.
+    /// The largest number of trials at a time: more than one only if they share nothing, not even time.
     fn width(&self) -> usize {
         1
     }
 
-    /// Carries out trials and tells the outcome of each, in their order, before it returns. By default one follows the
-    /// other. It ends early when `cancel` is set, and tells nothing more from then on.
+    /// Runs trials and passes the outcome of each to `on_end`, in their order, before it returns. By default one after
+    /// another. It ends early when `cancel` is set, and calls `on_end` no more from then on.
     ///
     /// # Errors
-    /// What `on_end` returned.
+    /// The error of `on_end`.
     fn trials(
         &mut self,
         orders: &[TrialOrder],
@@ -111,8 +110,8 @@ pub trait Executor {
         Ok(())
     }
 
-    /// What more of each part of the storage would bring trials, each of the cell of its number. Only a model can be
-    /// changed to find out.
+    /// The gains in trials from speeding up each part of the storage; the number of a trial is that of its cell. Only a
+    /// model can be changed to find out.
     fn elasticities(
         &mut self,
         _orders: &[TrialOrder],
@@ -122,19 +121,19 @@ pub trait Executor {
         Vec::new()
     }
 
-    /// All disks are as they were after they had been written: the storage was rolled back.
+    /// The storage was rolled back: all disks are as they were after they had been written.
     fn rolled_back(&mut self) {}
 
-    /// Removes the disks and closes everything. Gives what stays and why.
+    /// Removes the disks and closes everything. Returns what could not be removed, and why.
     fn remove(&mut self) -> Vec<String>;
 }
 
-/// Datastores to be opened.
+/// A request to open datastores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenOrder {
-    /// The run: 16 hexadecimal digits.
+    /// The run's id: 16 hexadecimal digits.
     pub run_id: String,
-    /// Datastores, in the order of the plan. A path is one of the host's.
+    /// The datastores, in the order of the plan. Paths are those of the host.
     pub urls: Vec<String>,
     /// The disks that each must have room for, all hosts together.
     pub disks: DiskSpec,
@@ -142,21 +141,21 @@ pub struct OpenOrder {
     pub destroy_data: Vec<PathBuf>,
     /// Passwords by the datastores' URLs.
     pub secrets: Vec<(String, Password)>,
-    /// The number of the first datastore: hosts that share storage must not take each other's folder for
-    /// their own.
+    /// The number of the first datastore: hosts that share storage must not mistake each other's directories for their
+    /// own.
     pub first_number: u32,
-    /// What is read is verified.
+    /// How reads are verified, if they are.
     pub verification: Option<Verification>,
     /// The CPU time of each datastore's server must be known.
     pub needs_target: bool,
 }
 
-/// How what is read is verified.
+/// How reads are verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
-    /// Each block of this size says whose it is and how often it was written.
+    /// The size of a block that carries its owner and its generation.
     pub unit_bytes: u32,
-    /// How often the run was resumed: blocks that an earlier process wrote are no surprise.
+    /// How often the run was resumed: blocks written by earlier processes are expected.
     pub resumptions: u32,
 }
 
@@ -171,41 +170,41 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// What opening found on a host.
+/// The opened datastores of a host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenedStores {
     /// The datastores, in the order of the plan.
     pub datastores: Vec<DatastoreDescription>,
-    /// Which store each datastore is: one that is named twice (an A/A test) may be open once.
+    /// The store of each datastore: one that is named twice (an A/A test) may be opened only once.
     pub store_of: Vec<usize>,
-    /// That two of them share what they should not.
+    /// A warning that two of them share what they should not.
     pub warning: Option<String>,
 }
 
-/// What opening found.
+/// The opened hosts and datastores.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Opened {
-    /// The hosts, in the order of the study; none where this machine is the only one.
+    /// The hosts, in the order of the study; none if this machine is the only one.
     pub hosts: Vec<HostDescription>,
-    /// The datastores; of several hosts as the first has them, with the others' notes.
+    /// The datastores; for several hosts as the first one sees them, with the notes of the others.
     pub stores: OpenedStores,
 }
 
-/// Disks to be written.
+/// A request to write disks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PrepareOrder {
-    /// Which store.
+    /// The store.
     pub store: usize,
-    /// With what; its disks are those of all hosts together.
+    /// Their content; the disks are those of all hosts together.
     pub filling: FillSpec,
-    /// How disks that are there are brought back; `None`: they are new, or used again.
+    /// How existing disks are reset; `None`: they are new, or reused.
     pub reset: Option<DiskReset>,
 }
 
-/// Disks were written.
+/// The written disks of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreparedStore {
-    /// They were there already, from an earlier process of the run.
+    /// They existed already, written by an earlier process of the run.
     pub reused: bool,
     /// What is unknown about their state.
     pub notes: Vec<PreparedNote>,
@@ -226,52 +225,52 @@ impl From<String> for PreparedNote {
     }
 }
 
-/// What a trial is carried out on.
+/// What a trial runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialTarget {
-    /// A store that is open, by its number.
+    /// An open store, by its number.
     Store(usize),
     /// Nothing, which answers at once: the load generator's ceiling.
     Nothing,
-    /// A server that answers from nothing, by its URL: the ceiling of the way to a datastore.
+    /// A null server, by its URL: the ceiling of the path to a datastore.
     NullServer(String),
 }
 
-/// A trial to be carried out: everything that it depends on.
+/// A request to run a trial: everything that it depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialOrder {
-    /// On what.
+    /// What it runs on.
     pub target: TrialTarget,
-    /// What each VM does: the load of a timed trial, or a trial of fixed work. Hosts do no deployments.
+    /// The work of each VM: the load of a timed trial, or fixed work. Hosts do no deployments.
     pub work: WorkloadKind,
-    /// I/Os outstanding of each worker of a file test, where they are not as `work` says.
+    /// Outstanding I/Os of each worker of a file test, if they differ from `work`.
     pub outstanding: Option<u32>,
-    /// Where the clients of a transfer come in; whoever leads the hosts says so to each.
+    /// Where the clients of a transfer connect; set by the controller of the hosts.
     pub listener: Option<ListenOrder>,
     /// Virtual disks.
     pub vms: u32,
-    /// Size of each.
+    /// Size of each disk.
     pub disk_bytes: u64,
-    /// Driving threads; 0: one a CPU.
+    /// Driving threads; 0: one per CPU.
     pub threads: u32,
-    /// The first thread's CPU among those of the process: hosts may turn out to be one machine.
+    /// The first thread's CPU among those of the process: several hosts may be one machine.
     pub first_cpu: u32,
-    /// How it passes in time.
+    /// Its ramp, window and intervals.
     pub timing: Timing,
-    /// Operations follow from it.
+    /// The seed of operations.
     pub seed: u64,
-    /// What is written follows from it.
+    /// The seed of written content.
     pub content_seed: u64,
-    /// Where sequential streams begin.
+    /// Where sequential streams start.
     pub start: Start,
-    /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
+    /// The storage is disturbed on purpose: errors and stalls are counted and do not end the trial.
     #[serde(default)]
     pub disturbed: bool,
 }
 
 impl TrialOrder {
-    /// The trial, where it is a timed one.
+    /// The trial, if it is a timed one.
     pub fn timed(&self) -> Option<TrialRun<'_>> {
         let WorkloadKind::Io(workload) = &self.work else { return None };
         Some(TrialRun {
@@ -287,7 +286,7 @@ impl TrialOrder {
         })
     }
 
-    /// The store, where it is on one.
+    /// The store, if it runs on one.
     pub fn store(&self) -> Option<usize> {
         match self.target {
             TrialTarget::Store(store) => Some(store),
@@ -295,7 +294,7 @@ impl TrialOrder {
         }
     }
 
-    /// The trial as one of fixed work, where it is no timed one.
+    /// The trial as one of fixed work, if it is not a timed one.
     pub fn fixed_work(&self) -> FixedWorkRun<'_> {
         FixedWorkRun {
             kind: &self.work,

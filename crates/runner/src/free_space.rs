@@ -1,11 +1,11 @@
-//! Whether the disks of all datastores fit together, and which of them share a file system.
+//! Checks whether the disks of all datastores fit together, and which of them share a file system.
 
 use stormeter_datastore::{Datastore, DiskSpec};
 
 use crate::error::RunError;
 
-/// Refuses before anything is written when datastores on one file system do not fit together:
-/// each of them alone would see the whole of the free space.
+/// Refuses, before anything is written, datastores on one file system that do not fit together: each alone would see
+/// all of the free space.
 pub(crate) fn check_room(stores: &[Datastore], disks: &DiskSpec) -> Result<(), RunError> {
     for (index, store) in stores.iter().enumerate() {
         let Some(mut space) = store.space() else { continue };
@@ -22,8 +22,7 @@ pub(crate) fn check_room(stores: &[Datastore], disks: &DiskSpec) -> Result<(), R
     Ok(())
 }
 
-/// A word of warning where two directories turn out to be one file system: the classic mistake is
-/// a share that is not mounted.
+/// A warning if two directories are on one file system: the classic mistake is a share that is not mounted.
 pub(crate) fn shared_file_system(stores: &[Datastore]) -> Option<String> {
     for (index, store) in stores.iter().enumerate() {
         let description = store.description();

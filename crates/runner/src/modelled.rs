@@ -1,4 +1,4 @@
-//! What a trial on a model has that none on real storage can have.
+//! What a trial on a model has in addition to one on real storage.
 
 use stormeter_trial::{ComponentUse, Ended, Sample, TrialFailure};
 
@@ -7,14 +7,14 @@ use stormeter_trial::{ComponentUse, Ended, Sample, TrialFailure};
 pub struct Modelled {
     /// Virtual time that passed, ramp and drain included.
     pub elapsed_ns: u64,
-    /// What its components did.
+    /// The load on its components.
     pub components: Vec<ComponentUse>,
-    /// What bytes are gone that faults took, one sentence each.
+    /// The bytes lost to faults, one sentence each.
     pub losses: Vec<String>,
 }
 
 impl Modelled {
-    /// Why the trial is none: its bytes are gone, and requests failed for it or it came to no end.
+    /// Why the trial failed, if bytes were lost and requests failed because of it, or it did not finish.
     pub(crate) fn failure(&self, sample: &Sample) -> Option<TrialFailure> {
         let first = sample.io_failures.first().cloned();
         let is_lost =

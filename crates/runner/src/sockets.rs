@@ -1,7 +1,6 @@
 //! The TCP sockets of this machine, as the kernel lists them in /proc/net/tcp and tcp6 (proc(5)).
 //!
-//! A server is found by the socket that it listens on, because that is the one thing that is known
-//! of it: the address to which the datastore speaks.
+//! A server is found by the socket on which it listens, because only its address is known.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -17,11 +16,11 @@ pub(crate) struct Socket {
     /// The other end of a connection.
     remote: SocketAddr,
     state: u8,
-    /// Names it among the open files of processes.
+    /// Identifies it among the open files of processes.
     pub(crate) inode: u64,
 }
 
-/// The sockets listed in `text`. A line that is none, such as the heading, is passed over.
+/// The sockets listed in `text`. Other lines, such as the heading, are skipped.
 pub(crate) fn parse(text: &str) -> Vec<Socket> {
     text.lines().filter_map(socket).collect()
 }
@@ -31,10 +30,10 @@ pub(crate) fn parse(text: &str) -> Vec<Socket> {
 pub(crate) struct Serving {
     /// Those that listen there.
     pub(crate) listening: Vec<Socket>,
-    /// Those of connections that were made from here; a server may have handed them to a process of its own.
+    /// Those of connections from here; a server may have passed them to another of its processes.
     pub(crate) accepted: Vec<Socket>,
-    /// There are connections from here, and their other ends are none of this network namespace's: they were
-    /// led elsewhere on the way, as to the published port of a container.
+    /// There are connections from here whose other ends are not in this network namespace: they are redirected, as with
+    /// the published port of a container.
     pub(crate) is_led_elsewhere: bool,
 }
 
@@ -67,12 +66,12 @@ pub(crate) fn serving(sockets: &[Socket], address: SocketAddr) -> Serving {
     let accepted: Vec<Socket> =
         sockets.iter().filter(|socket| at_server(socket)).filter(is_other_end).copied().collect();
     let is_led_elsewhere = are_some_from_here && accepted.is_empty();
-    // One that nobody has accepted yet has no inode.
+    // A connection that was not accepted yet has no inode.
     let accepted = accepted.into_iter().filter(|socket| socket.inode != 0).collect();
     Serving { listening, accepted, is_led_elsewhere }
 }
 
-/// Whether the address is one of this machine's: only then can a socket be bound to it.
+/// Whether the address belongs to this machine: only then can a socket be bound to it.
 pub(crate) fn is_own(address: SocketAddr) -> bool {
     let mut anywhere = address;
     anywhere.set_port(0);
@@ -89,7 +88,7 @@ fn socket(line: &str) -> Option<Socket> {
     Some(Socket { local, remote, state, inode })
 }
 
-/// `0100007F:0CBC`: words of four bytes as the processor has them in memory, then the port.
+/// `0100007F:0CBC`: words of four bytes in the processor's byte order, then the port.
 fn socket_address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| {
@@ -101,7 +100,7 @@ fn socket_address(text: &str) -> Option<SocketAddr> {
         32 => {
             let words = [word(0)?, word(1)?, word(2)?, word(3)?];
             let bytes: [u8; 16] = words.concat().try_into().ok()?;
-            // An IPv4 connection of a socket that takes both.
+            // An IPv4 connection to a socket that accepts both.
             Ipv6Addr::from(bytes).to_canonical()
         }
         _ => return None,
@@ -122,7 +121,7 @@ mod tests {
         at(local, anywhere, LISTEN, inode)
     }
 
-    /// Who listens, and who was handed a connection.
+    /// The listening sockets, and those of accepted connections.
     fn inodes(sockets: &[Socket], address: &str) -> [Vec<u64>; 2] {
         let found = serving(sockets, address.parse().unwrap());
         [found.listening, found.accepted].map(|of| of.iter().map(|socket| socket.inode).collect())
@@ -181,7 +180,7 @@ mod tests {
             listens(server, 1),
             at(client, server, ESTABLISHED, 2),
             at(server, client, ESTABLISHED, 3),
-            // Of somebody elsewhere, at another of this machine's addresses, and on the way to being closed.
+            // From another machine, at another of this machine's addresses, and being closed.
             at(server, "10.0.0.9:40000", ESTABLISHED, 4),
             at("10.0.0.1:3260", client, ESTABLISHED, 5),
             at("127.0.0.1:40001", server, 0x08, 6),
@@ -201,7 +200,7 @@ mod tests {
     fn own_addresses_are_told_from_others() {
         assert!(is_own("127.8.9.1:3260".parse().unwrap()));
         assert!(is_own("[::1]:3260".parse().unwrap()));
-        // RFC 5737 section 3: these are nobody's.
+        // Addresses for documentation (RFC 5737, section 3).
         assert!(!is_own("192.0.2.1:3260".parse().unwrap()));
     }
 }

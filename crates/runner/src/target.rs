@@ -1,9 +1,8 @@
-//! The CPU time of the target: the processes that serve a network datastore, where they run on this
-//! machine.
+//! The CPU time of the target: the processes that serve a network datastore, if they run on this machine.
 //!
-//! What an I/O costs is not only the initiator's: a server on the same host takes its CPU time from
-//! the same machines. It is read from the clocks of its processes, which count threads that have
-//! ended too and take no more than a system call each when the window opens and closes.
+//! An I/O costs CPU time not only at the initiator: a server on the same host uses the same CPUs. Its CPU time is read
+//! from the clocks of its processes, which include threads that have ended, and take only one system call each when the
+//! window opens and closes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -30,16 +29,16 @@ pub(crate) struct Target {
 pub(crate) struct Process {
     pid: i32,
     clock: ClockId,
-    /// When it began, in ticks since the machine's start: tells it from a later one of its number.
+    /// Its start, in ticks since boot: distinguishes it from a later process with the same id.
     started_ticks: u64,
 }
 
 impl Target {
-    /// The processes that serve at these addresses. It looks through all processes, which takes
-    /// milliseconds: not for a window.
+    /// Finds the processes that serve these addresses. This searches all processes, which takes milliseconds: not within
+    /// a window.
     ///
     /// # Errors
-    /// Why there are none, or why some may not be known.
+    /// There are none, or some may be unknown.
     pub(crate) fn at(peers: &[SocketAddr]) -> Result<Self, TargetUnknown> {
         if peers.is_empty() {
             return Err(TargetUnknown::NoServer);
@@ -62,11 +61,11 @@ impl Target {
         Ok(Self { processes })
     }
 
-    /// Reads their clocks when the window opens. One that has ended since it was found served
-    /// nothing in the window, and is left out: a helper of the server, say.
+    /// Reads their clocks when the window opens. A process that has ended since it was found, such as a helper of the
+    /// server, served nothing in the window and is left out.
     ///
     /// # Errors
-    /// None is left, or a clock cannot be read.
+    /// No process is left, or a clock cannot be read.
     pub(crate) fn open(&self) -> Result<Opened<'_>, TargetUnknown> {
         let mut gone = None;
         let mut read = Vec::with_capacity(self.processes.len());
@@ -84,9 +83,9 @@ impl Target {
     }
 }
 
-/// The processes that serve at `peer`: those that hold the other ends of the connections that lead there, or
-/// before there is one those that listen. Who listens and holds no connection only waits for others, unless it
-/// is the same program: a server of several processes.
+/// The processes that serve at `peer`: those that hold the other ends of our connections to it, or, without
+/// connections, those that listen. A process that listens and holds no connection accepts for others, unless it runs the
+/// same program: a server of several processes.
 fn servers(serving: &Serving, peer: SocketAddr) -> Result<Vec<i32>, TargetUnknown> {
     let inodes = |of: &[Socket]| of.iter().map(|socket| socket.inode).collect::<HashSet<u64>>();
     let (listening, accepted) = (inodes(&serving.listening), inodes(&serving.accepted));
@@ -119,15 +118,14 @@ impl Opened<'_> {
     /// User and system time of all of them since, in nanoseconds.
     ///
     /// # Errors
-    /// One of them is gone, and with it what it had spent.
+    /// One of them has ended, and its CPU time is lost.
     pub(crate) fn spent_ns(&self) -> Result<u64, TargetUnknown> {
         let spent = |(process, then): &(&Process, u64)| Ok(process.cpu_ns()?.saturating_sub(*then));
         self.0.iter().map(spent).sum()
     }
 }
 
-/// Refuses the target's CPU time as the metric of a verdict that one of the datastores could never
-/// come to.
+/// Refuses the target's CPU time as the metric of a verdict if one of the datastores can never have it.
 pub(crate) fn check_targets(stores: &[Datastore]) -> Result<(), RunError> {
     for store in stores {
         Target::at(&store.peers()).map_err(|source| RunError::NoTarget {
@@ -154,7 +152,7 @@ impl Process {
     }
 }
 
-/// The clock of a process that has ended is no clock any more.
+/// The clock of a process that has ended is invalid.
 fn unread(pid: i32, error: Errno) -> TargetUnknown {
     match error {
         Errno::EINVAL | Errno::ESRCH => TargetUnknown::Gone(pid),
@@ -163,8 +161,8 @@ fn unread(pid: i32, error: Errno) -> TargetUnknown {
 }
 
 /// The 22nd field of /proc/PID/stat (proc(5)); the second is a name in brackets that may hold
-/// anything. `None` for a process that has ended, also where its parent has not heard of it yet:
-/// then the third field says so.
+/// anything. `None` for a process that has ended, even if its parent has not reaped it yet, which the third field
+/// shows.
 fn started_ticks(pid: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

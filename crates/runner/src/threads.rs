@@ -1,5 +1,5 @@
-//! One trial on real threads: each opens its own disks, is pinned to a CPU and drives its share
-//! of the VMs; all begin at the same instant.
+//! Runs one trial on real threads: each opens its own disks, is pinned to a CPU and drives its share of the VMs; all
+//! start at the same instant.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -29,52 +29,49 @@ pub struct TrialRun<'a> {
     pub workload: &'a Workload,
     /// Virtual disks.
     pub vms: u32,
-    /// Size of each.
+    /// Size of each disk.
     pub disk_bytes: u64,
-    /// Driving threads; 0: one a CPU, but no more than there are VMs.
+    /// Driving threads; 0: one per CPU, but at most one per VM.
     pub threads: u32,
-    /// How it passes in time.
+    /// Its ramp, window and intervals.
     pub timing: Timing,
-    /// Operations follow from it.
+    /// The seed of operations.
     pub seed: u64,
-    /// What is written follows from it.
+    /// The seed of written content.
     pub content_seed: u64,
-    /// Where sequential streams begin.
+    /// Where sequential streams start.
     pub start: stormeter_trial::Start,
-    /// The storage is disturbed on purpose: errors and stalls are counted and end nothing.
+    /// The storage is disturbed on purpose: errors and stalls are counted and do not end the trial.
     pub disturbed: bool,
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialEnd {
-    /// What was measured, all threads together.
+    /// The sample of all threads together.
     pub sample: Sample,
-    /// What it cost.
+    /// CPU usage.
     pub cpu: CpuUsage,
-    /// How far the driver's clock and the system's disagree about the length of the trial, as a
-    /// share of it.
+    /// The difference between the driver's clock and the system's, as a share of the trial's length.
     pub clock_deviation: f64,
-    /// What is worth knowing about how it ran.
+    /// What a reader should know about it.
     pub notes: Vec<TrialNote>,
-    /// What happened on the way and was mended.
+    /// Problems that were overcome.
     pub incidents: Vec<Incident>,
-    /// What the host did meanwhile, from just before the ramp.
+    /// Host activity, from just before the ramp.
     pub monitor: Vec<MonitorRow>,
-    /// Where several hosts carried it out: what each of them did.
+    /// For a trial on several hosts: the share of each.
     #[serde(default)]
     pub hosts: Vec<HostShare>,
-    /// Where it was carried out on a model: what only a model can know. No host is one.
+    /// For a trial on a model: what only a model can know.
     #[serde(skip)]
     pub modelled: Option<Modelled>,
 }
 
-/// Runs a trial on prepared disks. With `expectations` of them, every read is held against what was
-/// written.
+/// Runs a trial on prepared disks. With `expectations`, every read is compared with what was written.
 ///
 /// # Errors
-/// Disks that cannot be opened, threads that cannot be started, too little memory. What goes wrong
-/// while it runs is in the sample.
+/// Disks cannot be opened, threads cannot be started, or memory is short. Failures while it runs are in the sample.
 pub fn run_trial(
     run: &TrialRun<'_>,
     datastore: &Datastore,
@@ -87,15 +84,15 @@ pub fn run_trial(
     run_trial_from(run, datastore, expectations, (clock, cancel), start, progress)
 }
 
-/// Where and when the threads of a trial begin.
+/// Where and when the threads of a trial start.
 pub(crate) struct Start<'a> {
     /// See [`Workers::first_cpu`].
     pub(crate) first_cpu: usize,
-    /// Says the moment when all threads are ready.
+    /// Decides the time of the start when all threads are ready.
     pub(crate) starter: Starter<'a>,
 }
 
-/// As [`run_trial`], begun as `start` says.
+/// As [`run_trial`], with a given start.
 pub(crate) fn run_trial_from(
     run: &TrialRun<'_>,
     datastore: &Datastore,
@@ -123,7 +120,7 @@ pub(crate) fn run_trial_from(
     workers.carry_out(jobs.collect(), starter, progress)
 }
 
-/// How many threads drive so many VMs; `wanted` of them, or one a CPU if that is 0.
+/// The number of threads that drive `vms` VMs: `wanted`, or one per CPU if that is 0.
 pub(crate) fn threads(wanted: u32, vms: u32) -> u32 {
     let threads = match wanted {
         0 => allowed_cpus().len() as u32,
@@ -133,9 +130,9 @@ pub(crate) fn threads(wanted: u32, vms: u32) -> u32 {
 }
 
 impl TrialEnd {
-    /// Why this is no measurement, if it is none.
+    /// Why this is not a measurement, if it is not one.
     pub fn failure(&self) -> Option<TrialFailure> {
-        /// A crystal is good to far better than this; more means that one of the clocks jumped.
+        /// Crystals are far more accurate than this; a larger difference means that one of the clocks jumped.
         const CLOCKS_DISAGREE: f64 = 0.01;
         let clocks = || {
             let share = self.clock_deviation;
@@ -156,13 +153,13 @@ impl TrialEnd {
         self.modelled.as_ref().map_or(0, |it| it.elapsed_ns)
     }
 
-    /// What its components did, which is then no longer here.
+    /// Takes the load on the components of the model.
     pub(crate) fn take_components(&mut self) -> Vec<ComponentUse> {
         self.modelled.as_mut().map(|it| std::mem::take(&mut it.components)).unwrap_or_default()
     }
 }
 
-/// The VMs in equal, contiguous shares: of each thread its first, and how many.
+/// The VMs in equal, contiguous shares: for each thread, the first VM and their number.
 pub(crate) fn shares(vms: u32, threads: u32) -> impl Iterator<Item = (u32, u32)> {
     let first = move |index| (u64::from(vms) * u64::from(index) / u64::from(threads)) as u32;
     (0..threads).map(move |index| (first(index), first(index + 1) - first(index)))
@@ -186,20 +183,20 @@ fn split(run: &TrialRun<'_>, threads: u32, verify: bool) -> Vec<Trial> {
     shares(run.vms, threads).map(trial).collect()
 }
 
-/// Before a request is due its thread is awake for so long: the timer's slack of 50 µs (timer_slack_ns in
-/// prctl(2)) and what waking takes in a virtual machine.
+/// How long a thread is awake before a request falls due: the timer's slack of 50 µs (timer_slack_ns in prctl(2)) plus
+/// the time to wake up in a virtual machine.
 const AWAKE_NS: u64 = 150_000;
 
-/// In an open loop the number of buffers is ours to choose: as many as half a gibibyte holds.
+/// In an open loop we choose the number of buffers: as many as fit into half a gibibyte.
 fn limits(run: &TrialRun<'_>, threads: u32, verify: bool) -> Limits {
     const OPEN_LOOP_BYTES: u32 = 512 << 20;
     let workload = run.workload;
     let mut room = (OPEN_LOOP_BYTES / (2 * workload.largest_bytes().max(4096))).clamp(16, 1024);
     if verify {
-        // No more than can be kept from overlapping, were all of them on one disk.
+        // At most as many as cannot overlap, even if all of them are on one disk.
         room = room.min(workload.most_outstanding_verified(run.disk_bytes));
     }
-    // A CPU is free when the threads leave one over; then whoever else works has it.
+    // A CPU is free if there are fewer threads than CPUs; other programs can use it.
     let is_free = allowed_cpus().len() as u32 > threads;
     let awake_ns = if workload.arrivals.rate_per_s().is_some() && is_free { AWAKE_NS } else { 0 };
     let limits = Limits { open_loop_outstanding: room, awake_ns, ..Limits::default() };
@@ -269,7 +266,7 @@ fn drive_with<D: Disks>(
     }
 }
 
-/// How long a trial lasts, with a little for opening and draining.
+/// The duration of a trial, with some time for opening and draining.
 pub(crate) fn trial_length(timing: Timing) -> Duration {
     Duration::from_nanos(timing.ramp_ns + timing.duration_ns + 20_000_000)
 }

@@ -1,10 +1,10 @@
-//! The disks of all datastores, written in turns.
+//! Writes the disks of all datastores in turns.
 //!
-//! Whatever memory the datastores of a run share holds, after the disks were written, what was written
-//! last. One datastore after the other would leave the last one's disks in it and nothing of the first
-//! one's, and a large cache forgets that only after many blocks: neither another order nor a first block
-//! that is left out would help. So the datastores take turns of a small part of their disks, in an order that
-//! follows from the seed and changes from round to round; then such a memory holds as much of each.
+//! After the disks are written, a cache that the datastores of a run share holds what was written last. Written one
+//! after another, it would hold the last datastore's disks and nothing of the first one's, and a large cache forgets that
+//! only after many blocks: neither another order nor discarding the first block would help. So the datastores take turns,
+//! each writing a small part of its disks, in an order that follows from the seed and changes from round to round; then
+//! such a cache holds as much of each.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
@@ -18,16 +18,16 @@ use crate::error::RunError;
 use crate::fill_spec::FillSpec;
 use crate::progress::Progress;
 
-/// So many turns each datastore has, where its disks are neither small nor large.
+/// The number of turns of each datastore, unless its disks are small or large.
 const TURNS: u64 = 64;
-/// A turn is no shorter: between two the storage is left to finish what it has.
+/// The shortest turn: between two turns the storage finishes what it has.
 const LEAST_BYTES: u64 = 1 << 20;
-/// And no longer: a cache smaller than a turn holds the disks of one datastore only.
+/// The longest turn: a cache smaller than a turn holds the disks of one datastore only.
 const MOST_BYTES: u64 = 64 << 20;
-/// How often a wish to stop is asked for while others have their turn.
+/// How often cancellation is polled while others have their turn.
 const CANCEL_CHECK: Duration = Duration::from_millis(100);
 
-/// Whose turn it is.
+/// The turns of the stores.
 struct Turns {
     seed: u64,
     turn_bytes: u64,
@@ -36,12 +36,12 @@ struct Turns {
 }
 
 struct State {
-    /// Who has not written everything yet.
+    /// Per store: whether it has not written everything yet.
     is_here: Vec<bool>,
-    /// Who follows in this round, the next one last.
+    /// The stores that follow in this round, the next one last.
     order: Vec<usize>,
     rounds: u32,
-    /// Whose turn it is, and what is left of it.
+    /// The store that has its turn, and the bytes left of it.
     now: Option<usize>,
     left_bytes: u64,
 }
@@ -85,7 +85,7 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    /// Waits until the store may write that many bytes more; at once if all is to end.
+    /// Waits until the store may write that many further bytes; returns at once after cancellation.
     fn take(&self, store: usize, bytes: u64, cancelled: &dyn Fn() -> bool) {
         let mut state = self.state();
         while state.now != Some(store) {
@@ -120,7 +120,7 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// Tells the thread that leads how far a store is.
+/// Reports the progress of a store to the leading thread.
 struct Teller {
     store: usize,
     told: mpsc::Sender<(usize, u64, u64)>,
@@ -128,15 +128,15 @@ struct Teller {
 
 impl Progress for Teller {
     fn preparing(&mut self, _datastore: &str, done: u64, total: u64) {
-        // Who does not listen any more has ended.
+        // The receiver may have ended.
         let _ = self.told.send((self.store, done, total));
     }
 }
 
-/// Writes the disks of all stores, each with its filling, or finds them written; how it went for each.
+/// Writes the disks of all stores, each with its filling, or finds them written; returns the result of each.
 ///
 /// # Errors
-/// That of the store that failed first; the others stop then.
+/// The error of the store that failed first; the others are stopped.
 pub(crate) fn write_in_turns(
     stores: &mut [Datastore],
     fillings: &[(FillSpec, Option<Seal>)],
@@ -159,7 +159,7 @@ pub(crate) fn write_in_turns(
             scope.spawn(move || {
                 let _leaves = Leaves(turns, store);
                 let pace = |bytes| turns.take(store, bytes, stops);
-                // Files get their places on a file system when they are made.
+                // A file system places files when they are created.
                 pace(0);
                 let end = filling.write_paced(datastore, *seal, None, (&pace, stops), &mut teller);
                 has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
@@ -176,7 +176,7 @@ pub(crate) fn write_in_turns(
     for (store, end) in ended {
         match end {
             Ok(how) => prepared[store] = how,
-            // Whoever stopped because another failed says so too, perhaps before it.
+            // Stores that were stopped because another failed report that, too, perhaps before the one that failed.
             Err(error) if failure.as_ref().is_none_or(is_stopped) => failure = Some(error),
             Err(_) => {}
         }
@@ -197,7 +197,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Stores that want to write parts of so many bytes; who wrote in which order.
+    /// Lets stores write parts of these sizes; returns the order of the writes.
     fn written(seed: u64, parts: &[&[u64]]) -> Vec<usize> {
         let total = parts.iter().map(|parts| parts.iter().sum()).max().unwrap_or(0);
         let turns = Turns::new(seed, parts.len(), total);
@@ -224,7 +224,7 @@ mod tests {
             let turns = Turns::new(seed, 3, 32 * MIB);
             let mut order = Vec::new();
             for _ in 0..96 {
-                let store = turns.state().now.expect("somebody's turn");
+                let store = turns.state().now.expect("a store has its turn");
                 turns.take(store, MIB, &|| false);
                 order.push(store);
             }
@@ -235,7 +235,7 @@ mod tests {
                 assert_eq!(round, [0, 1, 2]);
             }
             assert!(rounds.iter().any(|round| *round != rounds[0]), "always the same order");
-            // And so it is where each store has a thread, which nobody leads.
+            // The same with a thread per store and no leader.
             let written = written(seed, &[parts, parts, parts]);
             for store in 0..3 {
                 assert_eq!(written.iter().filter(|&&it| it == store).count(), 32);
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn who_is_to_stop_does_not_wait_for_its_turn() {
         let turns = Turns::new(1, 2, MIB);
-        let other = 1 - turns.state().now.expect("somebody's turn");
+        let other = 1 - turns.state().now.expect("a store has its turn");
         turns.take(other, MIB, &|| true);
         assert_eq!(turns.state().left_bytes, MIB, "it took nothing");
     }

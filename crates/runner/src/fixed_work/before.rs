@@ -1,4 +1,4 @@
-//! What a file test finds: a file that does not exist yet, or one that was read just before.
+//! Prepares the files of a file test: a file that does not exist yet, or one that was just read.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,11 +11,11 @@ use crate::error::RunError;
 use crate::progress::Progress;
 use crate::threads::TrialEnd;
 
-/// How the disks are for a trial of fixed work.
+/// The state of the disks before a trial of fixed work.
 pub(crate) enum Before {
-    /// As it needs them, with what is worth knowing about them.
+    /// Ready, with notes about them.
     Ready(Vec<TrialNote>),
-    /// What should have made them so went wrong or was cancelled, and is what the trial comes to.
+    /// The preparation failed or was cancelled, which is the outcome of the trial.
     Ended(Box<TrialEnd>),
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn before(
         return Ok(Before::Ready(notes.collect()));
     }
     if let WorkloadKind::File(test @ FileTest { operation: FileOperation::Reread, .. }) = run.kind {
-        // What is read again was read before, at once before and by nobody else since.
+        // A reread follows immediately on a read.
         let first = FileTest { operation: FileOperation::Read, ..*test };
         let kind = WorkloadKind::File(first);
         let run = FixedWorkRun { kind: &kind, ..run.clone() };

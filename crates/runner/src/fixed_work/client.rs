@@ -1,4 +1,4 @@
-//! The client of a transfer: sends messages or asks for them, one after the other, and times each.
+//! The client of a transfer: sends or requests messages, one after another, and times each.
 
 use stormeter_datastore::RealClock;
 use stormeter_disk::{Clock, Kind};
@@ -12,13 +12,13 @@ use crate::watcher::Watcher;
 pub(super) struct Client {
     pub(super) stream: Stream,
     pub(super) transfer: Transfer,
-    /// Its number over all pairs.
+    /// Its number among all pairs.
     pub(super) number: u32,
     pub(super) seed: u64,
     pub(super) interval_ns: u64,
 }
 
-/// What a message is measured with.
+/// The instruments that measure a message.
 struct Measuring<'a, 'b> {
     clock: &'a mut RealClock,
     watcher: &'a mut Watcher<'b>,
@@ -28,7 +28,7 @@ struct Measuring<'a, 'b> {
 }
 
 impl Client {
-    /// Transfers all messages from the start on.
+    /// Transfers all messages, from the start on.
     pub(super) fn work(
         mut self,
         start: impl FnOnce() -> Option<u64>,
@@ -72,7 +72,7 @@ impl Client {
         measuring.close(0, Ended::Completed)
     }
 
-    /// Sends a message and waits for the answer that the server has it.
+    /// Sends a message and waits for the server's acknowledgement.
     fn send(
         &mut self,
         payload: &mut Payload,
@@ -88,7 +88,7 @@ impl Client {
         self.stream.receive(&mut [0], &mut || measuring.look())
     }
 
-    /// Asks for a message and takes it.
+    /// Requests a message and receives it.
     fn fetch(
         &mut self,
         scratch: &mut [u8],

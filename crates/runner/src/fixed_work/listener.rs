@@ -1,8 +1,8 @@
-//! The listener by which the clients of a transfer come to servers on another host.
+//! The listener through which the clients of a transfer connect to servers on another host.
 //!
-//! It is open from the order of a trial until its last client is there, and nobody is let in but those who
-//! say the token of that trial, which the host was told by the way that leads to its agent. Strangers are
-//! dropped and hold nobody up: all who wait are looked at in turn, and every wait has an end.
+//! It is open from the request for a trial until the last client has connected, and accepts only clients with the token
+//! of that trial, which the host received through its agent. Other connections are dropped and block no client: all that
+//! wait are polled in turn, and every wait is bounded.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -14,35 +14,35 @@ use serde::{Deserialize, Serialize};
 use crate::error::RunError;
 use crate::executor::Password;
 
-/// So long is waited for the first client, and after each for the next.
+/// The longest wait for the first client, and after each for the next.
 const CLIENT_WITHIN: Duration = Duration::from_secs(30);
-/// A client says its token at once.
+/// The longest wait for a token: clients send it at once.
 const TOKEN_WITHIN: Duration = Duration::from_secs(5);
-/// More who wait are strangers: the oldest goes.
+/// The most connections that wait; beyond it the oldest, which is not a client, is dropped.
 const MOST_WAITING: usize = 64;
-/// How often it is looked who has come.
+/// How often connections are polled.
 const LOOK: Duration = Duration::from_millis(1);
-/// Reaching a host, and its answer.
+/// The longest waits for a connection to a host, and for its answer.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// The answer to the right token.
 const WELCOME: u8 = 1;
-/// Letters of a token; the number of the client's VM follows, four bytes, the highest first.
+/// Characters of a token; the number of the client's VM follows: four bytes, big-endian.
 const TOKEN_BYTES: usize = 32;
 const HELLO_BYTES: usize = TOKEN_BYTES + 4;
 
-/// Where the clients of a trial come in.
+/// Where the clients of a trial connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListenOrder {
-    /// They come from other machines; else over the loopback address.
+    /// They connect from other machines; otherwise over the loopback address.
     pub everywhere: bool,
-    /// The port to listen at; 0: any.
+    /// The port to listen on; 0: any.
     pub port: u16,
-    /// What they say, 32 letters that nobody else knows.
+    /// The secret that they send: 32 characters.
     pub token: Password,
 }
 
-/// A listener that is open.
+/// An open listener.
 pub(crate) struct TransferListener<'a> {
     listener: TcpListener,
     order: &'a ListenOrder,
@@ -52,9 +52,9 @@ impl<'a> TransferListener<'a> {
     pub(crate) fn open(order: &'a ListenOrder) -> Result<Self, RunError> {
         let bind = |address: IpAddr| TcpListener::bind((address, order.port));
         let bound = if order.token.0.len() != TOKEN_BYTES {
-            Err(io::Error::new(ErrorKind::InvalidInput, "its token has not 32 letters"))
+            Err(io::Error::new(ErrorKind::InvalidInput, "its token does not have 32 characters"))
         } else if order.everywhere {
-            // Both versions of IP, where the kernel has both.
+            // Both versions of IP, if the kernel has both.
             bind(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| bind(Ipv4Addr::UNSPECIFIED.into()))
         } else {
             bind(Ipv4Addr::LOCALHOST.into())
@@ -66,7 +66,7 @@ impl<'a> TransferListener<'a> {
         opened.map_err(|error| {
             let port = order.port;
             RunError::TransferListener(format!(
-                "port {port} cannot be listened at: {error}; is it in use?"
+                "cannot listen on port {port}: {error}; is it in use?"
             ))
         })
     }
@@ -76,7 +76,7 @@ impl<'a> TransferListener<'a> {
         address.map(|it| it.port()).map_err(|error| RunError::TransferListener(error.to_string()))
     }
 
-    /// Lets in a client for each VM and closes. Their connections, the first VM's first.
+    /// Accepts a client for each VM and closes. Returns their connections, in the order of the VMs.
     pub(crate) fn admit(self, vms: u32, cancel: &AtomicBool) -> Result<Vec<TcpStream>, RunError> {
         let mut inside: Vec<Option<TcpStream>> = (0..vms).map(|_| None).collect();
         let mut waiting: Vec<Visitor> = Vec::new();
@@ -88,8 +88,8 @@ impl<'a> TransferListener<'a> {
             if latest.elapsed() > CLIENT_WITHIN {
                 let missing = inside.iter().filter(|socket| socket.is_none()).count();
                 return Err(RunError::TransferListener(format!(
-                    "{missing} of {vms} clients did not come within {} s of the one before; is the \
-                     way to this host's port open?",
+                    "{missing} of {vms} clients did not connect within {} s of the one before; can they \
+                     reach this host's port?",
                     CLIENT_WITHIN.as_secs()
                 )));
             }
@@ -107,7 +107,7 @@ impl<'a> TransferListener<'a> {
                     Heard::Nothing => still.push(visitor),
                     Heard::Stranger => {}
                     Heard::Client(number) => {
-                        // Each place is taken once.
+                        // Each VM has one client.
                         if let Some(place @ None) = inside.get_mut(number as usize)
                             && let Ok(socket) = visitor.welcome()
                         {
@@ -124,7 +124,7 @@ impl<'a> TransferListener<'a> {
     }
 }
 
-/// Somebody who has connected.
+/// A connection that has not proved to be a client.
 struct Visitor {
     socket: TcpStream,
     said: Vec<u8>,
@@ -134,7 +134,7 @@ struct Visitor {
 enum Heard {
     Nothing,
     Stranger,
-    /// The client of the VM of that number.
+    /// The client of the VM with this number.
     Client(u32),
 }
 
@@ -159,7 +159,7 @@ impl Visitor {
             return if is_late { Heard::Stranger } else { Heard::Nothing };
         }
         let (said, number) = self.said.split_at(TOKEN_BYTES);
-        // All letters are looked at, so that the time tells nothing of how many were right.
+        // All characters are compared, so that the time does not reveal how many were right.
         let differ = said.iter().zip(token.0.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         match <[u8; 4]>::try_from(number) {
             Ok(number) if differ == 0 => Heard::Client(u32::from_be_bytes(number)),
@@ -175,20 +175,20 @@ impl Visitor {
     }
 }
 
-/// Who comes to a listener: the clients of a trial, one for each VM.
+/// Connects the clients of a trial to a listener, one for each VM.
 #[derive(Debug, Clone, Copy)]
 pub struct TransferClient<'a> {
-    /// Where the listener is; the first address that answers is taken.
+    /// The addresses of the listener; the first that answers is used.
     pub addresses: &'a [SocketAddr],
     /// The token of the trial.
     pub token: &'a Password,
 }
 
 impl TransferClient<'_> {
-    /// Lets the client of a VM in. Its connection, once the server has answered.
+    /// Connects the client of a VM. Returns its connection, once the server has answered.
     ///
     /// # Errors
-    /// Nobody is there, it is not let in, or it is not answered within a bounded time.
+    /// There is no listener, it refuses the client, or it does not answer within a bounded time.
     pub fn connect(&self, vm: u32) -> io::Result<TcpStream> {
         let mut failed = io::Error::new(ErrorKind::NotFound, "it has no address");
         for address in self.addresses {
@@ -213,11 +213,11 @@ impl TransferClient<'_> {
         match heard {
             Ok(()) if answer == [WELCOME] => Ok(socket),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                Err(io::Error::new(ErrorKind::TimedOut, "nobody answers behind the port"))
+                Err(io::Error::new(ErrorKind::TimedOut, "the port does not answer"))
             }
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(io::Error::new(
                 ErrorKind::ConnectionRefused,
-                "whoever listens there closed the connection",
+                "the listener closed the connection",
             )),
             Err(error) => Err(error),
             Ok(()) => Err(io::Error::new(ErrorKind::InvalidData, "something else answers there")),
@@ -237,7 +237,7 @@ mod tests {
         ListenOrder { everywhere: false, port: 0, token: Password(TOKEN.into()) }
     }
 
-    /// What an open listener for so many VMs comes to, and `act` outside of it.
+    /// The outcome of an open listener for `vms` VMs, while `act` runs outside of it.
     fn with_listener<T: Send>(
         vms: u32,
         cancel: &AtomicBool,
@@ -258,7 +258,7 @@ mod tests {
         let (inside, mut clients) = with_listener(2, &AtomicBool::new(false), |address| {
             let addresses = [address];
             let caller = TransferClient { addresses: &addresses, token: &token };
-            // Somebody who says nothing, one who says a part, one who is gone at once.
+            // A connection that sends nothing, one that sends a part, one that is closed at once.
             let silent = TcpStream::connect(address).unwrap();
             let mut half = TcpStream::connect(address).unwrap();
             half.write_all(&TOKEN.as_bytes()[..7]).unwrap();

@@ -1,8 +1,8 @@
 //! Fixed work on real threads: a trial that ends when its work is done.
 //!
-//! File tests and deployments are driven on disks as timed trials are; a transfer is a client and a
-//! server of our own with a TCP connection between them, for each VM. Both ends are here, or the servers
-//! are where somebody else orders the work: then its clients come to a listener that is open for them alone.
+//! File tests and deployments are driven on disks like timed trials; a transfer is a client and a server of our own with
+//! a TCP connection between them, for each VM. Both ends are here, or this host has only the servers, to which the
+//! clients of another machine connect through a listener.
 
 mod before;
 mod client;
@@ -33,39 +33,38 @@ pub(crate) use before::{Before, before};
 pub(crate) use listener::TransferListener;
 pub use listener::{ListenOrder, TransferClient};
 
-/// Offsets on the disks of servers are multiples of this: what direct I/O wants everywhere.
+/// Offsets on the disks of servers are multiples of this, which direct I/O accepts everywhere.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
 
 /// A trial of fixed work over all its threads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedWorkRun<'a> {
-    /// What is done.
+    /// The kind of work.
     pub kind: &'a WorkloadKind,
     /// Workers: files written or read at once, VMs deployed at once, pairs of client and server.
     pub vms: u32,
     /// Size of each disk.
     pub disk_bytes: u64,
-    /// I/Os outstanding of each worker, where they are not as `kind` says. A transfer has none.
+    /// Outstanding I/Os of each worker, if they differ from `kind`. A transfer has none.
     pub outstanding: Option<u32>,
-    /// Driving threads for trials of fixed work on disks; 0: one a CPU, but no more than there are VMs. Each client
-    /// and each server of a transfer has a thread of its own.
+    /// Driving threads for fixed work on disks; 0: one per CPU, but at most one per VM. Each client and each server of a
+    /// transfer has a thread of its own.
     pub threads: u32,
     /// Length of an interval row.
     pub interval_ns: u64,
-    /// Orders and offsets follow from it.
+    /// The seed of orders and offsets.
     pub seed: u64,
-    /// What is written or sent follows from it.
+    /// The seed of written or sent content.
     pub content_seed: u64,
-    /// Where on their disks the servers of a transfer begin. File tests and deployments pass over the whole disk
-    /// each time.
+    /// Where on their disks the servers of a transfer start. File tests and deployments cover the whole disk each time.
     pub start: stormeter_trial::Start,
     /// When to give up.
     pub limits: Limits,
 }
 
 impl FixedWorkRun<'_> {
-    /// How many disks the datastore must have prepared: one a VM, and for a deployment the template
-    /// behind them. 0 where none takes part.
+    /// The number of disks that the datastore must have prepared: one per VM, and for a deployment the template after
+    /// them. 0 if no disk takes part.
     pub fn disks(&self) -> u32 {
         match self.kind {
             WorkloadKind::Deploy(_) => self.vms.saturating_add(1),
@@ -74,7 +73,7 @@ impl FixedWorkRun<'_> {
         }
     }
 
-    /// Offsets and lengths of all I/Os are multiples of this, for disks whose size is one.
+    /// Offsets and lengths of all I/Os are multiples of this, on disks whose size is a multiple, too.
     pub fn granularity_bytes(&self) -> u32 {
         match self.disk_fixed_work() {
             Some(fixed_work) => self.trial(fixed_work, 0, self.vms).granularity_bytes().max(1),
@@ -82,16 +81,16 @@ impl FixedWorkRun<'_> {
         }
     }
 
-    /// Whether the disks of the workers are to be made fresh before each trial
+    /// Whether the disks of the workers must be recreated before each trial
     /// ([`Datastore::make_fresh`]), because a new file is written.
     pub fn wants_fresh_files(&self) -> bool {
         matches!(self.kind, WorkloadKind::File(test) if test.operation == FileOperation::Write)
     }
 
-    /// Whether it can be done at all.
+    /// Checks whether the work is possible.
     ///
     /// # Errors
-    /// What is senseless in it; see [`FixedWorkError`].
+    /// See [`FixedWorkError`].
     pub fn check(&self) -> Result<(), FixedWorkError> {
         match self.kind {
             WorkloadKind::Transfer(transfer) => transfer::check(self, transfer),
@@ -144,18 +143,17 @@ impl FixedWorkRun<'_> {
 /// last). The window of the sample lasts from the common start to the end of the last worker, and the
 /// CPU times are those of that window.
 ///
-/// What operations, bytes and steps mean is told by [`stormeter_driver::drive_file_test`] and
+/// For the meaning of operations, bytes and steps see [`stormeter_driver::drive_file_test`] and
 /// [`stormeter_driver::drive_deployment`]. In a transfer an operation is one message, from its first byte
-/// (a read: from the request for it) to the server's answer that it has it (a read: to the last byte);
-/// the step `transfer` is done once a message. On the sink `disk` "has it" means that the datastore has
-/// answered every write of the message; that these are stable is only asked for at the end of the trial,
-/// where the datastore has a way to ask ([`stormeter_datastore::DiskSet::finish`]: NFS with
-/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message behind the other from
-/// [`FixedWorkRun::start`] on, and goes on at the disk's begin when its end is reached.
+/// (a read: from the request for it) to the server's acknowledgement (a read: to the last byte); the step `transfer` is
+/// counted once per message. On the sink `disk` a message is acknowledged when the datastore has answered all of its
+/// writes; stability is only requested at the end of the trial, if the datastore supports it ([`stormeter_datastore::DiskSet::finish`]: NFS with
+/// `sync=unstable`). A message takes whole blocks of 4 KiB there, one message after another from
+/// [`FixedWorkRun::start`] on, and continues at the start of the disk when its end is reached.
 ///
 /// # Errors
-/// A trial of fixed work that cannot be done, disks that cannot be opened, threads that cannot be started, too little
-/// memory. What goes wrong while it runs is in the sample.
+/// The work is impossible, disks cannot be opened, threads cannot be started, or memory is short. Failures while it runs
+/// are in the sample.
 pub fn run_fixed_work(
     run: &FixedWorkRun<'_>,
     datastore: &Datastore,
@@ -167,7 +165,7 @@ pub fn run_fixed_work(
     run_fixed_work_from(run, datastore, (clock, cancel), start, progress)
 }
 
-/// As [`run_fixed_work`], begun as `start` says.
+/// As [`run_fixed_work`], with a given start.
 pub(crate) fn run_fixed_work_from(
     run: &FixedWorkRun<'_>,
     datastore: &Datastore,
@@ -191,8 +189,8 @@ pub(crate) fn run_fixed_work_from(
     carry_out(run, jobs, datastore, clock, start, progress)
 }
 
-/// The servers of a transfer whose clients are elsewhere; `sockets` lead to them, in the order of the VMs.
-/// In the sample is what went wrong here: the rest of it is the clients'.
+/// Runs the servers of a transfer whose clients are elsewhere, connected by `sockets` in the order of the VMs. The sample
+/// has only failures of the servers: the rest is the clients'.
 pub(crate) fn run_servers(
     run: &FixedWorkRun<'_>,
     sockets: Vec<TcpStream>,
@@ -208,18 +206,17 @@ pub(crate) fn run_servers(
     carry_out(run, jobs, datastore, clock, start, progress)
 }
 
-/// When and where clients begin.
+/// When and where clients start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientStart {
-    /// By the clock that they are given.
+    /// The time, by the clock that they receive.
     pub at_ns: u64,
-    /// The first one's CPU among those of the process: those of several hosts must not share one.
+    /// The first client's CPU among those of the process: clients of several hosts must not share one.
     pub first_cpu: usize,
 }
 
-/// Runs the clients of a transfer whose servers are elsewhere; `sockets` lead to them, in the order of the
-/// VMs. The sample is as that of [`run_fixed_work`]; the CPU times are
-/// those of the clients.
+/// Runs the clients of a transfer whose servers are elsewhere, connected by `sockets` in the order of the VMs. The sample
+/// is like that of [`run_fixed_work`]; the CPU times are those of the clients.
 ///
 /// # Errors
 /// As [`run_fixed_work`].

@@ -1,30 +1,30 @@
 //! The connection between a client and its server, over this machine's loopback.
 //!
-//! Both ends are made by one thread before anybody waits: the port is open only until its one
-//! connection is there, and nobody else's connection is taken for it.
+//! One thread creates both ends without waiting: the port is open only until its one connection exists, and no other
+//! connection is mistaken for it.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// So many connections of others are turned away before it is given up.
+/// The number of connections of other programs that are dropped before giving up.
 const STRANGERS: u32 = 16;
 
-/// Gives the client's and the server's end.
+/// Returns the client's and the server's end.
 pub(super) fn connected() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let client = TcpStream::connect(listener.local_addr()?)?;
     let own = client.local_addr()?;
-    // The connection is made already, so it waits there, behind strangers at most.
+    // The connection exists already, so it waits to be accepted, at most behind those of other programs.
     listener.set_nonblocking(true)?;
     for _ in 0..STRANGERS {
         let (server, peer) = listener.accept()?;
         if peer == own {
-            // On Linux the end that was accepted does not take over that the listener does not block.
+            // On Linux an accepted socket does not inherit the listener's non-blocking mode.
             server.set_nonblocking(false)?;
             return Ok((client, server));
         }
     }
-    Err(io::Error::new(io::ErrorKind::AddrInUse, "others connect to the port all the time"))
+    Err(io::Error::new(io::ErrorKind::AddrInUse, "other programs keep connecting to the port"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The server of a transfer: takes messages or gives them, and keeps them in memory or on a virtual disk.
+//! The server of a transfer: receives or sends messages, and keeps them in memory or on a virtual disk.
 
 use stormeter_datastore::DiskSet;
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
@@ -11,9 +11,9 @@ use super::BLOCK_BYTES;
 use super::stream::Stream;
 use crate::watcher::Watcher;
 
-/// I/Os of a server that are outstanding at most: what its file system would read ahead or write behind.
+/// The most outstanding I/Os of a server: as a file system would read ahead or write behind.
 pub(super) const OUTSTANDING: u32 = 4;
-/// So long the disk is waited for before something else is looked at.
+/// The longest wait for the disk before the socket and cancellation are polled.
 const LOOK_UP_NS: u64 = 50_000_000;
 
 /// The server of one pair.
@@ -28,9 +28,9 @@ pub(super) struct Server {
     pub(super) limits: Limits,
 }
 
-/// Where messages are kept.
+/// Where messages are stored.
 pub(super) enum Keeper {
-    /// Here.
+    /// In memory.
     Memory {
         /// One message.
         bytes: Vec<u8>,
@@ -39,14 +39,14 @@ pub(super) enum Keeper {
     Disk(Box<DiskSet>),
 }
 
-/// Bytes of each I/O on a disk of this size.
+/// The size of each I/O on a disk of this size.
 pub(super) fn chunk_bytes(disk_bytes: u64) -> u32 {
     let chunk = disk_bytes.min(Payload::CHUNK_BYTES as u64) as u32;
     chunk - chunk % BLOCK_BYTES
 }
 
 impl Server {
-    /// Serves all messages. What it did is in the client's sample; in its own is what went wrong.
+    /// Serves all messages. Its work is in the client's sample; its own sample has only failures.
     pub(super) fn work(
         mut self,
         start: impl FnOnce() -> Option<u64>,
@@ -57,7 +57,7 @@ impl Server {
         if start().is_none() {
             return log.close(0, Vec::new(), Ended::Cancelled, watcher);
         }
-        // The window of the sample is the client's; here only the time of the thread is taken.
+        // The window of the sample is the client's; this one only measures the CPU time of the thread.
         watcher.window_opened();
         let served = match keeper {
             Keeper::Memory { bytes } => self.keep_in_memory(bytes, watcher),
@@ -115,7 +115,7 @@ impl Server {
     }
 }
 
-/// Messages on a disk, one behind the other.
+/// Messages on a disk, one after another.
 struct Files<'a, 'b, D> {
     disks: &'a mut D,
     watcher: &'a mut Watcher<'b>,
@@ -123,9 +123,9 @@ struct Files<'a, 'b, D> {
     disk_bytes: u64,
     chunk_bytes: u32,
     stall_ns: u64,
-    /// Where the next chunk goes.
+    /// The place of the next chunk.
     at_bytes: u64,
-    /// What is outstanding, by slot.
+    /// The outstanding I/Os, by slot.
     slots: [Option<Operation>; OUTSTANDING as usize],
     done: Vec<Completion>,
     io_failures: Vec<IoFailure>,
@@ -159,8 +159,8 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
             }
             self.wait_for(slot)?;
             let length = left.min(u64::from(self.chunk_bytes)) as usize;
-            // Not into the disk's buffer at once: while the socket is waited for, the disks are looked
-            // after, and nobody else may hold a part of them then.
+            // Not directly into the disk's buffer: completions are reaped while waiting for the socket, and no buffer may
+            // be borrowed then.
             stream.receive(&mut chunk[..length], &mut || self.look())?;
             if let Some(buffer) = self.disks.buffer(slot) {
                 buffer[..length].copy_from_slice(&chunk[..length]);
@@ -214,7 +214,7 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         self.reap(Wait::No)
     }
 
-    /// Looks after the disks while something else is waited for.
+    /// Reaps completions while waiting for something else.
     fn look(&mut self) -> Result<(), Ended> {
         if self.watcher.cancelled() {
             return Err(Ended::Cancelled);
@@ -222,14 +222,14 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         self.reap(Wait::No)
     }
 
-    /// Until nothing is outstanding on the slot.
+    /// Waits until nothing is outstanding on the slot.
     fn wait_for(&mut self, slot: u32) -> Result<(), Ended> {
         let mut waited_ns = 0;
         while self.slots[slot as usize].is_some() {
             let before = self.outstanding();
-            let begun = std::time::Instant::now();
+            let started = std::time::Instant::now();
             self.reap(Wait::AtMost(LOOK_UP_NS))?;
-            waited_ns += begun.elapsed().as_nanos() as u64;
+            waited_ns += started.elapsed().as_nanos() as u64;
             let outstanding = self.outstanding();
             if outstanding < before {
                 waited_ns = 0;
@@ -248,8 +248,7 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         self.slots.iter().flatten().count() as u64
     }
 
-    /// Takes what has completed. A message of which an I/O failed is worth nothing, so the first fault
-    /// ends it.
+    /// Reaps completions. A message is worth nothing if one of its I/Os failed, so the first failure ends the trial.
     fn reap(&mut self, wait: Wait) -> Result<(), Ended> {
         self.disks.reap(wait, &mut self.done).map_err(broken)?;
         for completion in self.done.drain(..) {
@@ -288,8 +287,8 @@ mod tests {
 
     const CHUNK: usize = Payload::CHUNK_BYTES;
 
-    /// A disk that takes its time: an operation completes when it was waited for three times. It keeps
-    /// its bytes, and knows how many operations were outstanding at once.
+    /// A slow disk: an operation completes after three waits. It stores its bytes, and records the most outstanding
+    /// operations.
     struct SlowDisk {
         bytes: Vec<u8>,
         buffers: Vec<Vec<u8>>,
@@ -338,7 +337,7 @@ mod tests {
         }
     }
 
-    /// The server's part of one message of so many bytes, the client's end beside it.
+    /// The server's part of one message of this size, and the client's end.
     fn with_message<T>(
         disk: &mut SlowDisk,
         start: Start,

@@ -1,4 +1,4 @@
-//! A socket whose every wait has an end: by bytes, by a wish to stop, or by the limit.
+//! A socket with bounded waits: each ends with data, cancellation, or a timeout.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use stormeter_trial::Ended;
 
-/// So long the socket is waited for before something else is looked at.
+/// The longest wait for the socket before something else is polled.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// One end of a pair.
@@ -17,21 +17,21 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// `stall_ns`: nothing has moved for so long.
+    /// `stall_ns`: the longest time without progress.
     pub(super) fn new(socket: TcpStream, stall_ns: u64) -> io::Result<Self> {
-        // An answer of one byte must not wait for more bytes.
+        // An answer of one byte must be sent at once.
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(LOOK_UP))?;
         socket.set_write_timeout(Some(LOOK_UP))?;
         Ok(Self { socket, stall: Duration::from_nanos(stall_ns), is_gone: false })
     }
 
-    /// Whether the other end was found to be gone: it knows why.
+    /// Whether the other end was found closed: it knows the reason.
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone
     }
 
-    /// Sends all of it. `look` is called after each part, and says whether to stop.
+    /// Sends all bytes. `look` is called after each part, and returns whether to stop.
     pub(super) fn send(
         &mut self,
         bytes: &[u8],
@@ -44,7 +44,7 @@ impl Stream {
         })
     }
 
-    /// Fills all of it.
+    /// Receives until the buffer is full.
     pub(super) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -91,7 +91,7 @@ impl Stream {
     }
 }
 
-/// No bytes are an end that was not expected.
+/// Zero bytes mean an unexpected end.
 fn some(bytes: usize) -> io::Result<usize> {
     match bytes {
         0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the other end is gone")),
@@ -126,7 +126,7 @@ mod tests {
         let (mut one, other) = ends(1);
         let stalled = one.receive(&mut [0], &mut || Ok(()));
         assert_eq!(stalled, Err(Ended::Stalled { outstanding: 1 }));
-        // Nobody reads: the kernel's memory for the connection is full at last.
+        // The other end does not read: the kernel's buffers fill up.
         let stalled = one.send(&vec![0; 64 << 20], &mut || Ok(()));
         assert_eq!(stalled, Err(Ended::Stalled { outstanding: 1 }));
         drop(other);

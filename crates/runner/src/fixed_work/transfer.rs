@@ -38,7 +38,7 @@ pub(super) fn check(run: &FixedWorkRun<'_>, transfer: &Transfer) -> Result<(), F
     Ok(())
 }
 
-/// What all pairs hold in memory.
+/// The memory of all pairs.
 pub(super) fn memory_bytes(run: &FixedWorkRun<'_>, transfer: &Transfer) -> u64 {
     /// Payloads of both ends, and buffers of the disk.
     const BESIDE_BYTES: u64 = 12 << 20;
@@ -49,8 +49,8 @@ pub(super) fn memory_bytes(run: &FixedWorkRun<'_>, transfer: &Transfer) -> u64 {
     kept.saturating_add(BESIDE_BYTES).saturating_mul(u64::from(run.vms))
 }
 
-/// A client and a server for each VM, connected. The server comes first, so that its reason for an early
-/// end comes before the client's, which only sees the connection end.
+/// A client and a server for each VM, connected. Servers come first, so that their reason for an early end precedes
+/// that of the clients, which only see the connection close.
 pub(super) fn pairs<'a>(
     run: &FixedWorkRun<'_>,
     transfer: &Transfer,
@@ -135,7 +135,7 @@ impl Job for TransferJob<'_> {
     fn open(&mut self) -> Result<Option<Keeper>, DatastoreError> {
         let Self::Server(server, datastore) = self else { return Ok(None) };
         if server.transfer.sink == TransferSink::Memory {
-            // Touched, so that no page has to be found within the window.
+            // Touched, so that no page is allocated within the window.
             let mut bytes = vec![0; server.transfer.message_bytes as usize];
             let mut payload = Payload::new(server.seed, 2 * server.number + 1);
             for part in bytes.chunks_mut(Payload::CHUNK_BYTES) {
