@@ -134,7 +134,7 @@ impl FaultSpec {
                 let ns = parse_duration_ns(written).ok()? as f64;
                 self.amount = Some(ns).filter(|ns| *ns >= LEAST_NS)?;
             }
-            // How slow a disk may become is checked by the code that injects the fault.
+            // The limit of the factor depends on what injects the fault.
             FaultArgument::Times => self.amount = written.strip_suffix('x')?.parse().ok()?,
         }
         Some(())

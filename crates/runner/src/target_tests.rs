@@ -8,16 +8,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
 
-/// Ends with the test, whatever comes of it.
+/// Ends with the test, whatever its outcome.
 struct Server(Child);
 
 impl Server {
-    /// Listens on its stdin and runs a shell's words. A limit ends it if nobody else does.
+    /// Listens on its stdin and runs a shell command. A limit ends it if nothing else does.
     fn new(listener: &TcpListener, words: &str) -> Self {
         Self::by("sh".as_ref(), listener, words)
     }
 
-    /// By a shell of that name.
+    /// Run by a shell of that name.
     fn by(shell: &Path, listener: &TcpListener, words: &str) -> Self {
         let socket = OwnedFd::from(listener.try_clone().unwrap());
         let child = Command::new(shell)
@@ -43,9 +43,9 @@ impl Drop for Server {
 const BURN: &str = "while :; do :; done";
 /// Waits to be killed, without CPU time.
 const WAIT: &str = "exec sleep 60";
-/// A wait in vain ends after so many looks, each of some microseconds.
+/// A wait fails after this many polls, each of some microseconds.
 pub(crate) const TRIES: u32 = 1_000_000;
-/// So much is seen to be spent.
+/// The CPU time that a test waits for.
 pub(crate) const SPENT_NS: u64 = 50_000_000;
 
 /// A server that burns CPU time for as long as the value lives.
@@ -54,7 +54,7 @@ pub(crate) fn busy_server() -> (impl Drop, SocketAddr) {
     (servers.remove(0), address)
 }
 
-/// A server for each of these words on one socket, and its address; the test does not hold it.
+/// Servers with these commands on one socket, and its address; the test itself does not hold the socket.
 fn servers(address: &str, words: &[&str]) -> (Vec<Server>, SocketAddr) {
     let listener = TcpListener::bind(address).unwrap();
     let servers = words.iter().map(|words| Server::new(&listener, words)).collect();
@@ -65,7 +65,7 @@ fn pids(target: &Target) -> Vec<i32> {
     target.processes.iter().map(|process| process.pid).collect()
 }
 
-/// Waits until the target has spent that much since; a test that waits in vain fails by its count.
+/// Waits until the target has used that much CPU time; fails after a number of polls.
 fn wait_for(opened: &Opened<'_>, spent_ns: u64) {
     for _ in 0..TRIES {
         if opened.spent_ns().unwrap() >= spent_ns {
@@ -76,8 +76,8 @@ fn wait_for(opened: &Opened<'_>, spent_ns: u64) {
     panic!("the target spent no {spent_ns} ns");
 }
 
-/// A process that another test starts holds this one's sockets for the moment between its fork and
-/// its exec, so one test starts processes at a time.
+/// A process that another test starts holds this one's sockets between its fork and its exec, so only one test starts
+/// processes at a time.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static STARTING: Mutex<()> = Mutex::new(());
     STARTING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -168,7 +168,7 @@ fn the_time_of_a_proxy_is_not_the_targets() {
     let address = listener.local_addr().unwrap();
     let _proxy = Server::by(&shell, &listener, BURN);
     let unknown = TargetUnknown::Proxy(address.to_string(), "docker-proxy".into());
-    assert!(unknown.is_worth_a_note(), "the reader is told why there is a dash");
+    assert!(unknown.is_worth_a_note(), "the report explains the dash");
     assert_eq!(Target::at(&[address]).unwrap_err(), unknown);
 }
 

@@ -236,7 +236,7 @@ impl Job for Timed<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Option<Sample> {
         let Timed { trial, expectations, .. } = self;
-        // One loop is compiled for each kind of disks, so that the calls between them are inlined.
+        // The loop is compiled for each kind of disks, so that the calls between them are inlined.
         // The plan was checked before any thread was started.
         match disks {
             DiskSet::Null(disks) => drive_with(trial, start, disks, clock, watcher, expectations),

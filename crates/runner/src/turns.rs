@@ -111,7 +111,7 @@ impl Turns {
     }
 }
 
-/// Leaves whatever happens: others wait for the turn.
+/// Gives up the turn in any case: others wait for it.
 struct Leaves<'a>(&'a Turns, usize);
 
 impl Drop for Leaves<'_> {

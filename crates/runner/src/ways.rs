@@ -1,19 +1,19 @@
-//! The ways to storage in the network, and their own ceilings: law 8.
+//! The paths to network storage, and their own ceilings: law 8.
 //!
-//! What stands between the load and an NFS server or an iSCSI target is more than the load generator: a client,
-//! sockets, the kernel's network stack. Measured against `null:` none of it shows. So the same client, with the
-//! options of the datastore, is measured against a server that answers at once from nothing.
+//! Between the load and an NFS server or an iSCSI target there is more than the load generator: a client, sockets, the
+//! kernel's network stack. `null:` shows none of it. So the same client, with the options of the datastore, is measured
+//! against a null server, which answers at once from nothing.
 //!
-//! That server runs on this machine and shares its CPUs with the client, which a server elsewhere does not: the
-//! figure is a lower bound of what the way can do. That is why it makes a warning and never an invalid result. A
-//! quick server elsewhere may well reach a third of it, or more than it.
+//! That server shares the CPUs of this machine with the client, unlike a server elsewhere: the figure is a lower bound of
+//! the path's ceiling. Therefore it only causes a warning and never an invalid result. A fast server elsewhere may well
+//! reach a third of it, or exceed it.
 
 use stormeter_datastore::{DatastoreUrl, Location};
 use stormeter_trial::Workload;
 
 use crate::error::RunError;
 
-/// A protocol that a server which answers from nothing speaks.
+/// The protocol of a null server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullProtocol {
     /// NFSv3.
@@ -22,31 +22,31 @@ pub enum NullProtocol {
     Iscsi,
 }
 
-/// Why there is no such server.
+/// Why a null server did not start.
 pub type NullServerError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Starts servers that answer at once from nothing, in processes of their own on this machine.
+/// Starts null servers, in processes of their own on this machine.
 pub trait NullServers {
-    /// The URL of a server of that protocol: one that runs already, or a new one.
+    /// The URL of a server of this protocol: a running one, or a new one.
     ///
     /// # Errors
-    /// It does not start.
+    /// The server does not start.
     fn start(&mut self, protocol: NullProtocol) -> Result<String, NullServerError>;
 
-    /// Ends them all. They are started again when they are asked for.
+    /// Ends all servers. They are started again on request.
     fn stop(&mut self);
 }
 
-/// A way to storage: a client with its options, and nothing of the server.
+/// A path to storage: a client with its options, and nothing of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Way {
     protocol: NullProtocol,
-    /// A URL of nowhere, for its options.
+    /// A URL without a real server, for its options.
     client: DatastoreUrl,
 }
 
 impl Way {
-    /// The way to a datastore; `None` where no client of ours speaks to a server.
+    /// The path to a datastore; `None` if it has no client of ours.
     pub(crate) fn to(url: &DatastoreUrl) -> Option<Self> {
         let (protocol, nowhere) = match &url.location {
             Location::Nfs(_) => (NullProtocol::Nfs, "nfs://nowhere/null"),
@@ -62,7 +62,7 @@ impl Way {
         self.protocol
     }
 
-    /// The same way to a server at that URL.
+    /// The same path to a server at this URL.
     pub(crate) fn through(&self, server: &str) -> Result<DatastoreUrl, RunError> {
         let mut url = DatastoreUrl::parse(server)?;
         carry_over(&self.client, &mut url);
@@ -70,7 +70,7 @@ impl Way {
     }
 }
 
-/// The options that decide what a client can do. Who logs in decides nothing; a null target has no digests.
+/// The options that affect a client's performance. The login does not; a null target has no digests.
 fn carry_over(from: &DatastoreUrl, to: &mut DatastoreUrl) {
     to.engine = from.engine;
     match (&from.location, &mut to.location) {
@@ -91,10 +91,10 @@ fn carry_over(from: &DatastoreUrl, to: &mut DatastoreUrl) {
     }
 }
 
-/// The ceiling of a way is measured for at most this long: its connections get going.
+/// The longest measurement of a path's ceiling, which has connections to warm up.
 pub(crate) const NULL_WAY_NS: u64 = 1_000_000_000;
 
-/// The ways to these datastores, each once, with all that it leads to.
+/// The paths to these datastores, each once, with its datastores.
 pub(crate) fn ways(urls: impl Iterator<Item = (usize, DatastoreUrl)>) -> Vec<(Way, Vec<usize>)> {
     let mut ways: Vec<(Way, Vec<usize>)> = Vec::new();
     for (datastore, url) in urls {
@@ -107,8 +107,8 @@ pub(crate) fn ways(urls: impl Iterator<Item = (usize, DatastoreUrl)>) -> Vec<(Wa
     ways
 }
 
-/// The size of disks for a way's ceiling: they are written through it first, and a server that keeps nothing
-/// answers alike at all places.
+/// The size of disks for a path's ceiling: they are written through it first, and a server that stores nothing answers
+/// alike at all places.
 pub(crate) fn disk_bytes(workload: &Workload, most_bytes: u64) -> u64 {
     const LEAST_BYTES: u64 = 4 << 20;
     let mut bytes = LEAST_BYTES;

@@ -96,7 +96,7 @@ impl Place {
         Self { folder, rack_control }
     }
 
-    /// Every block that is read is held against what it must have, after a rollback too.
+    /// Every block that is read is compared with its expected content, also after a rollback.
     fn request(&self) -> Request {
         let root = self.folder.path().display();
         let text = format!(

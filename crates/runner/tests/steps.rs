@@ -231,7 +231,7 @@ fn nothing_more_is_begun_on_what_stays_broken() {
     let request = request(directory.path(), steps);
     let never = AtomicBool::new(false);
     let error = run(&request, &RealClock::new(), &never, &mut Silent).unwrap_err().to_string();
-    assert!(error.contains("not whole again") && error.contains("exit 3"), "{error}");
+    assert!(error.contains("were not undone") && error.contains("exit 3"), "{error}");
     let kept = ResultsFile::open(&request.output).unwrap().trials().unwrap();
     let kept: Vec<_> = kept.iter().filter(|trial| trial.phase == Phase::Main).collect();
     assert_eq!(kept.len(), 1, "the trial itself is kept");
@@ -242,5 +242,5 @@ fn nothing_more_is_begun_on_what_stays_broken() {
         Request { output: directory.path().join("s.db"), ..self::request(directory.path(), STEPS) };
     let error = run_with(&request, &mut rack_control, &never, &mut Silent).unwrap_err().to_string();
     assert!(error.contains("nas stays down"), "{error}");
-    assert_eq!(notes.taken(), ["restore"], "no trial was begun");
+    assert_eq!(notes.taken(), ["restore"], "no trial was started");
 }

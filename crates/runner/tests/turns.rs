@@ -1,5 +1,4 @@
-//! The disks of all datastores are written in turns: whoever's come last does not find them in a memory
-//! that all share.
+//! The disks of all datastores are written in turns, so that a cache that all share does not favour the one written last.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -37,7 +37,6 @@ const TO_DO: &[&str] = &[
     "crates/cli/",
     "crates/datastore/",
     "crates/report/",
-    "crates/runner/",
     "crates/statistics/",
     "crates/simulator/src/machine/fault",
     "crates/study/src/file/site.rs",
@@ -181,7 +180,8 @@ mod tests {
 
     #[test]
     fn what_is_still_to_do_is_left_alone() {
-        for name in ["crates/runner/src/a.rs", "docs/a.md", "README.md", "crates/lab/a.txt"] {
+        let to_do = format!("{}/a.rs", TO_DO[0]);
+        for name in [to_do.as_str(), "docs/a.md", "README.md", "crates/lab/a.txt"] {
             assert!(refused(name, "// anew\n").is_empty(), "{name}");
         }
         assert_eq!(refused("crates/lab/src/a.rs", "// anew\n").len(), 1);

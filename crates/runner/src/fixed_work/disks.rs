@@ -13,7 +13,7 @@ use crate::workers::Job;
 /// One thread's share of a trial of fixed work.
 pub(super) struct OnDisks<'a> {
     pub(super) trial: FixedWorkTrial,
-    /// The number of the template's disk, where there is one.
+    /// The number of the template's disk, if there is one.
     pub(super) template: Option<u32>,
     pub(super) datastore: &'a Datastore,
 }

@@ -232,7 +232,7 @@ pub fn run_clients(
     let jobs = transfer::clients(run, run.transfer()?, sockets)?;
     let url = DatastoreUrl::parse("null:")?;
     let options = OpenOptions { run_id: "0".repeat(16), ..OpenOptions::default() };
-    // A client has no disks: what it works on is its socket.
+    // A client has no disks, only its socket.
     let nothing = Datastore::open(&url, options)
         .map_err(|source| RunError::Datastore { url: url.to_string(), source })?;
     let start = Start { first_cpu: start.first_cpu, starter: &mut |_| Ok(start.at_ns) };

@@ -70,7 +70,7 @@ impl Server {
         };
         watcher.window_closed();
         let ended = match served {
-            // The client says why it left.
+            // The client reports why it closed.
             Err(Ended::QueueBroken { .. }) if self.stream.is_gone() => Ended::Completed,
             served => served.err().unwrap_or(Ended::Completed),
         };
@@ -210,7 +210,7 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         self.at_bytes += u64::from(length_bytes);
         self.slots[slot as usize] = Some(operation);
         self.disks.submit(&[operation]).map_err(broken)?;
-        // On its way at once: the next thing that is waited for is the socket.
+        // Submitted at once: the next wait is for the socket.
         self.reap(Wait::No)
     }
 

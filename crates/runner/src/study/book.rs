@@ -1,7 +1,7 @@
-//! The books of a run: what is planned, and what is known of the trials that were made.
+//! The record of a run: its plan, and its trials so far.
 //!
-//! They carry nothing out. So whoever carries trials out, one after the other or many at a time, tells each outcome in
-//! its turn, and it is told to whoever watches and in the results file before the next one.
+//! It runs nothing. Trials may run one after another or many at a time; each outcome is recorded in its turn: reported,
+//! and in the results file, before the next one.
 
 use stormeter_conclude::Attempts;
 use stormeter_results::{EventKind, HostShare, Phase, ResultsFile, TrialOutcome, TrialRecord};
@@ -17,11 +17,11 @@ use crate::study::setting::cell_label;
 use crate::study::turn::Turn;
 use crate::threads::TrialEnd;
 
-/// What is planned, and what became of it so far.
+/// The plan, and its trials so far.
 pub(crate) struct Book<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) cells: Vec<Cell>,
-    /// Whether trials are a model's and not measured.
+    /// Whether trials are predicted and not measured.
     pub(crate) is_predicted: bool,
     pub(crate) clock: RunClock,
     pub(crate) file: ResultsFile,
@@ -31,7 +31,7 @@ pub(crate) struct Book<'a> {
 }
 
 impl Book<'_> {
-    /// Whether it is a measured comparison: what is invalid ends it, and it is shown by its verdicts.
+    /// Whether it is a measured comparison, which ends when it is invalid, and is shown by its verdicts.
     pub(crate) fn is_comparison(&self) -> bool {
         !self.is_predicted && self.plan.is_comparison()
     }
@@ -46,7 +46,7 @@ impl Book<'_> {
         Ok(self.file.append_event(&event(kind))?)
     }
 
-    /// What a trial of the cell is called.
+    /// The label of a cell.
     pub(crate) fn label(&self, cell: usize) -> String {
         cell_label(self.plan, &self.cells[cell])
     }
@@ -67,10 +67,10 @@ impl Book<'_> {
         })
     }
 
-    /// A trial came to its end, or could not be carried out: tells it and stores it.
+    /// Reports and stores a trial that has ended, or could not run.
     ///
     /// # Errors
-    /// What kept it from being carried out keeps all others too, or the results file cannot be written.
+    /// The failure would affect all other trials, too, or the results file cannot be written.
     pub(crate) fn ended(
         &mut self,
         turn: Turn,
@@ -93,7 +93,7 @@ impl Book<'_> {
         self.record(turn, Some(datastore), began, end)
     }
 
-    /// Stores what came of a trial; a ceiling may be of no datastore.
+    /// Stores the outcome of a trial; a ceiling may be of no datastore.
     pub(crate) fn record(
         &mut self,
         turn: Turn,
@@ -137,7 +137,7 @@ impl Book<'_> {
         self.store(record, &hosts)
     }
 
-    /// Puts a trial into the results file, with what each host did in it where there are hosts.
+    /// Appends a trial to the results file, with the share of each host if there are hosts.
     fn store(&mut self, record: TrialRecord, hosts: &[HostShare]) -> Result<(), RunError> {
         self.file.append_trial_of_hosts(&record, hosts)?;
         self.schedule.add(&record);

@@ -1,8 +1,8 @@
-//! What lies before the storage, measured by itself: law 8.
+//! Measures the ceilings of what lies in front of the storage: law 8.
 //!
-//! Of the load generator alone, on nothing; and, where the study names one, of a datastore that is reached in
-//! the same way as another and lacks what limits it. Emulated processors, a network or a hypervisor may be the
-//! limit of that one, and then they are what a comparison compares.
+//! That of the load generator alone, on nothing; and, if the study names one, that of a datastore with the same path as
+//! another and without its limits. Emulated processors, a network or a hypervisor may limit the path, and then a
+//! comparison would compare these.
 
 use stormeter_results::Phase;
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
@@ -16,22 +16,22 @@ use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 use crate::study::turn::Turn;
 
-/// The generator's ceiling is measured for at most this long.
+/// The longest measurement of the generator's ceiling.
 const GENERATOR_NS: u64 = 500_000_000;
-/// A way's for so long: its caches and connections get going.
+/// The longest measurement of a path's ceiling, which has caches and connections to warm up.
 const WAY_NS: u64 = 3_000_000_000;
 
-/// Whose ceiling.
+/// The subject of a ceiling.
 #[derive(Clone, Copy)]
 enum Of {
-    /// The load generator's.
+    /// The load generator.
     Generator,
-    /// The way's to a datastore of the plan, measured on a store.
+    /// The path to a datastore of the plan, measured on a store.
     Way { datastore: usize, store: usize },
 }
 
 impl StudyRun<'_> {
-    /// What the generator can do with each workload, at its highest load.
+    /// Measures the generator's ceiling for each workload, at its highest load.
     pub(crate) fn generator_ceilings(
         &mut self,
         progress: &mut dyn Progress,
@@ -39,8 +39,8 @@ impl StudyRun<'_> {
         self.ceilings(Of::Generator, progress)
     }
 
-    /// What the ways to the datastores can do that have a ceiling. Those that share one share what was
-    /// measured: it is of the first.
+    /// Measures the ceilings of the paths to datastores that name one. Datastores that share a ceiling share its
+    /// measurement, which is recorded for the first.
     pub(crate) fn way_ceilings(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let plan = self.plan;
         for (place, url) in plan.ceilings().into_iter().enumerate() {
@@ -59,14 +59,14 @@ impl StudyRun<'_> {
             Of::Way { datastore, store } => (Some(datastore), Some(store), WAY_NS),
         };
         for (workload, spec) in plan.workloads.iter().enumerate() {
-            // A trial of fixed work waits for its storage; there is nothing to be measured before it.
+            // A trial of fixed work waits for its storage, so it has no ceiling.
             let WorkloadKind::Io(io) = &spec.kind else { continue };
             let of_workload = |cell: &usize| self.book.cells[*cell].workload == workload;
             let is_of = |cell: &usize| {
                 of_workload(cell)
                     && datastore.is_none_or(|it| self.book.cells[*cell].datastore == it)
             };
-            // At the highest load, wherever that is written among the levels.
+            // At the highest load, wherever it is among the levels.
             let load = |cell: &usize| {
                 load_of(&loaded(io, &self.book.cells[*cell]), self.book.cells[*cell].vms)
             };
@@ -77,7 +77,7 @@ impl StudyRun<'_> {
             let timing = Timing { ramp_ns: duration_ns / 5, duration_ns, interval_ns: duration_ns };
             let seed = trial_seed(plan.seed, u32::MAX);
             let io = loaded(io, &self.book.cells[cell]);
-            // Its own rate would be all that is measured of an open loop.
+            // An open loop would only show its own rate.
             let io = if store.is_some() { closed(&io, u32::MAX) } else { io };
             let order = TrialOrder {
                 target: store.map_or(TrialTarget::Nothing, TrialTarget::Store),
@@ -94,7 +94,7 @@ impl StudyRun<'_> {
                 content_seed: seed,
                 disturbed: false,
             };
-            // Also when a study goes on: the machine may be another one by then.
+            // Also when a study is resumed: the machine may have changed.
             until_sound(|attempt| {
                 if let Some(store) = store {
                     progress.trial(&TrialStart {

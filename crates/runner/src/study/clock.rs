@@ -1,4 +1,4 @@
-//! By which clock the trials of a run are dated: the machine's, or that of a model in which minutes pass in a moment.
+//! The clock by which the trials of a run are dated: the machine's, or that of a model.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ use crate::journal::unix_ms;
 pub(crate) enum RunClock {
     /// The machine's.
     Real,
-    /// A model's. Trials are dated as if one came after the other, whenever they were computed.
+    /// A model's. Trials are dated as if they ran one after another, whenever they were computed.
     Virtual {
-        /// When the run began, on the machine's clock.
+        /// When the run started, on the machine's clock.
         begin_unix_ms: u64,
         /// Virtual time of all trials so far.
         passed_ns: u64,
     },
 }
 
-/// When a trial was begun, on the machine's clock.
+/// When a trial started, on the machine's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began {
     unix_ms: u64,
@@ -32,8 +32,8 @@ impl Began {
 }
 
 impl RunClock {
-    /// When a trial that has just ended began, in milliseconds since 1970, and how many nanoseconds it took. On a
-    /// model it took `virtual_ns`.
+    /// The start of a trial that has just ended, in milliseconds since 1970, and its duration in nanoseconds. On a model
+    /// the duration is `virtual_ns`.
     pub(crate) fn date(&mut self, began: Began, virtual_ns: u64) -> (u64, u64) {
         match self {
             RunClock::Real => (began.unix_ms, began.at.elapsed().as_nanos() as u64),

@@ -1,7 +1,7 @@
 //! When a run ends, and what is reported after each block.
 //!
-//! A comparison has one verdict for each candidate, so what is invalid ends it: no further block can make it valid
-//! again. A study of several loads is continued for the others.
+//! A comparison has one verdict for each candidate, so it ends when it is invalid: no further block can make it valid
+//! again. A study of several loads continues for the others.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::progress::{BlockEnd, Estimate, Progress};
 use crate::study::run::StudyRun;
 
 impl StudyRun<'_> {
-    /// The trials of a block that are still to be made, as far as that is known now. A trial that fails on a model is
-    /// no accident that another attempt would not have.
+    /// The trials of a block that are still due, as far as is known now. A trial that fails on a model would fail again in
+    /// another attempt.
     pub(crate) fn due(&self, block: u32, order: &[usize]) -> Vec<Due> {
         let mut due = self.book.attempts.due(block, order);
         if self.book.is_predicted {
@@ -24,12 +24,12 @@ impl StudyRun<'_> {
         due
     }
 
-    /// Whether there is time for a trial of each of these cells after so much of it. That of a model costs nothing.
+    /// Whether the time limit has room for a trial of each of these cells after `spent`. Trials on a model cost no time.
     pub(crate) fn fits(&self, spent: Duration, cells: impl Iterator<Item = usize>) -> bool {
         self.book.is_predicted || self.book.schedule.fits(self.plan, spent, cells)
     }
 
-    /// Blocks that are measured whatever the time limit.
+    /// The number of blocks that are measured regardless of the time limit.
     pub(crate) fn least_blocks(&self) -> u32 {
         if self.book.is_predicted { 1 } else { self.plan.least_blocks() }
     }
@@ -38,7 +38,7 @@ impl StudyRun<'_> {
     pub(crate) fn is_enough(&self) -> Option<FinishReason> {
         match self.decision() {
             Decision::PrecisionReached => Some(FinishReason::PrecisionReached),
-            // Cells that fail have fewer; each has its turn all the same.
+            // Cells that fail have fewer trials; each has its turn nevertheless.
             Decision::BlocksExhausted | Decision::Continue { .. } => None,
         }
     }
@@ -62,7 +62,7 @@ impl StudyRun<'_> {
         format!("trials of block {block} broke: {cells} measured again (attempt {attempt})")
     }
 
-    /// Tells that a block has ended; gives the reason if that is the end.
+    /// Reports the end of a block; returns the reason if the run ends with it.
     pub(crate) fn after_block(
         &self,
         block: u32,
@@ -85,7 +85,7 @@ impl StudyRun<'_> {
         let compared = ratios.filter(|ratio| ratio.metric == metric);
         let half_widths = compared.filter_map(|ratio| Some(ratio.comparison.as_ref()?.half_width));
         let half_width = half_widths.reduce(f64::max);
-        // By the blocks that are probably still needed, and never beyond the time limit.
+        // From the number of blocks that are probably still needed, within the time limit.
         let limit = self.plan.design.time_limit_ns.map_or(Duration::MAX, Duration::from_nanos);
         let rest = self.book.schedule.block(self.plan).saturating_mul(more);
         let rest = rest.min(limit.saturating_sub(spent));
@@ -94,7 +94,7 @@ impl StudyRun<'_> {
         analysis.is_invalid().then_some(FinishReason::Invalid)
     }
 
-    /// What the trials amount to so far.
+    /// The analysis of the trials so far.
     fn analyse(&self) -> Analysis {
         let surroundings =
             surroundings(self.plan, self.is_null.clone(), &self.book.trials, &self.book.attempts);

@@ -1,5 +1,5 @@
-//! The same rate for all datastores of a load, so that what differs is how they bear it: in a closed loop the faster one
-//! does more, and its latency and its CPU time are of another load.
+//! Drives all datastores of a load at the same rate, so that they are compared under the same load: in a closed loop the
+//! faster one does more I/O, so its latency and CPU time are those of another load.
 
 use stormeter_results::{EventKind, Phase, TrialOutcome, TrialRecord};
 use stormeter_study::{EqualLoad, PlanError, WorkloadKind, block_order};
@@ -11,22 +11,22 @@ use crate::study::run::StudyRun;
 use crate::study::setting::loaded;
 use crate::study::turn::Turn;
 
-/// Loads above this share of a datastore's capacity queue so much that latency says little.
+/// Above this share of a datastore's capacity, latency is mostly queueing.
 const SHARE: f64 = 0.7;
 
-/// The workload as an open loop of that many I/Os a second on each of the VMs.
+/// The workload as an open loop at this rate, spread over the VMs.
 pub(crate) fn at_rate(workload: Workload, rate_per_s: f64, vms: u32) -> Workload {
     let arrivals = Arrivals::Poisson { rate_per_s: rate_per_s / f64::from(vms) };
     Workload { arrivals, burst: None, ..workload }
 }
 
 impl StudyRun<'_> {
-    /// Finds the rate of each load whose datastores are to be driven alike. An open loop has one already.
+    /// Finds the rate of each load whose datastores are driven at the same rate. An open loop has a rate already.
     pub(crate) fn equal_load(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let plan = self.plan;
         let Some(equal_load) = plan.design.equal_load else { return Ok(()) };
         let datastores = plan.datastores.len();
-        // Datastores are the innermost of what cells are made of.
+        // Datastores vary fastest among the cells.
         for first in (0..self.book.cells.len()).step_by(datastores) {
             let cell = self.book.cells[first];
             let WorkloadKind::Io(workload) = &plan.workloads[cell.workload].kind else { continue };
@@ -49,7 +49,7 @@ impl StudyRun<'_> {
         Ok(())
     }
 
-    /// IOPS of the slowest datastore in a closed loop, of the load whose cells begin at `first`.
+    /// IOPS of the slowest datastore in a closed loop, for the load whose cells start at `first`.
     fn least_capacity(
         &mut self,
         first: usize,
@@ -77,7 +77,7 @@ impl StudyRun<'_> {
         Ok(least)
     }
 
-    /// IOPS of a cell in a closed loop, by the last trial that was to find it; `None` before the first.
+    /// IOPS of a cell in a closed loop, from its last capacity trial; `None` before the first.
     fn capacity(&self, cell: usize) -> Option<Result<f64, RunError>> {
         let is_own =
             |trial: &&TrialRecord| (trial.phase, trial.cell) == (Phase::Capacity, Some(cell));

@@ -1,9 +1,9 @@
-//! A study from its plan to its last block.
+//! Runs a study from its plan to its last block.
 //!
-//! Block after block every cell has its turn, in the order that the plan says, until the precision is
-//! reached, the blocks are done or the time is up. A trial is in the results file before the next one
-//! begins: a run that was killed goes on from there. A trial that fails is counted and told, and the
-//! study goes on: of two hundred cells, one that cannot be had is no reason to lose the others.
+//! In each block every cell has its turn, in the plan's order, until the precision is reached, the blocks are done or the
+//! time is up. A trial is in the results file before the next one starts: a killed run is resumed from there. A trial that
+//! fails is counted and reported, and the study continues: one cell of two hundred that fails is no reason to lose the
+//! others.
 
 mod book;
 mod ceilings;

@@ -1,7 +1,7 @@
-//! The ceilings of the ways to a study's datastores in the network, through servers that answer from nothing.
+//! Measures the ceilings of the paths to a study's network datastores, through null servers.
 //!
-//! A datastore for which the study names a ceiling has that one, which is closer to it. Hosts elsewhere have no
-//! such servers: there only the load generator's own ceiling is known.
+//! A datastore for which the study names a ceiling uses that one, which is closer. Other hosts have no null servers:
+//! there only the load generator's own ceiling is known.
 
 use stormeter_datastore::DatastoreUrl;
 use stormeter_results::{EventKind, Phase};
@@ -18,7 +18,7 @@ use crate::study::turn::Turn;
 use crate::ways::{NULL_WAY_NS, Way, disk_bytes, ways};
 
 impl StudyRun<'_> {
-    /// Measures them all, if there is a way to start servers. A failure is reported and leaves that ceiling out.
+    /// Measures all of them, if servers can be started. A failure is reported, and that ceiling left out.
     pub(crate) fn null_way_ceilings(
         &mut self,
         progress: &mut dyn Progress,
@@ -59,7 +59,7 @@ impl StudyRun<'_> {
     ) -> Result<(), RunError> {
         let plan = self.plan;
         let WorkloadKind::Io(io) = &plan.workloads[workload].kind else { return Ok(()) };
-        // Of each datastore its cell of the highest load, which is the same for all of them.
+        // For each datastore its cell with the highest load, which is the same for all of them.
         let cells = datastores.iter().filter_map(|&datastore| {
             let own = (0..self.book.cells.len()).filter(|&cell| {
                 let cell = &self.book.cells[cell];

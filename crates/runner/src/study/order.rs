@@ -1,12 +1,12 @@
-//! A cell's trial as whoever carries it out is asked for it.
+//! The request for a cell's trial.
 
 use stormeter_study::{Cell, StudyPlan, WorkloadKind, trial_seed};
 
 use crate::executor::{TrialOrder, TrialTarget};
 use crate::study::setting::loaded;
 
-/// The trial of a cell that is drawn by the number `draw`: a block's, for the trials of that block. `number` is the
-/// cell's place among those of the plan. Its store is called by the number of its datastore.
+/// The request for a trial of a cell. `draw` is the number from which its randomness is derived: the block's, for trials
+/// of a block. `number` is the cell's place in the plan. Its store has the number of its datastore.
 pub fn trial_order(plan: &StudyPlan, cell: &Cell, number: usize, draw: u32) -> TrialOrder {
     let work = match &plan.workloads[cell.workload].kind {
         WorkloadKind::Io(io) => WorkloadKind::Io(loaded(io, cell)),

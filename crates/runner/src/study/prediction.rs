@@ -1,9 +1,8 @@
-//! A study that is carried out on a model of storage, in virtual time: what it has that a measured one has not.
+//! A study on a model of storage, in virtual time: how it differs from a measured one.
 //!
-//! Blocks, order, the decision to stop and the records are those of every study. A model's disks hold nothing, so none
-//! are written or brought back; nothing lies before it that could have a ceiling; its trials share nothing, so those
-//! that are due are carried out together. And it can be made again at any time: an earlier prediction is replaced and
-//! not gone on with.
+//! Blocks, order, the decision to stop and the records are those of every study. A model's disks have no content, so none
+//! are written or reset; nothing in front of a model could have a ceiling; its trials share nothing, so those that are
+//! due run together. And it can be repeated at any time: an earlier prediction is replaced and not resumed.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,13 +17,12 @@ use crate::study::request::Request;
 use crate::study::run::{By, Start, StudyRun, carry_out};
 use crate::study::turn::Turn;
 
-/// Carries out a study on a model that `executor` has; gives the results file, which is finished. `prediction` says in
-/// it of what, and `environment` on which machine it was computed. `cancel` ends it at the next opportunity, keeping
-/// what is finished.
+/// Runs a study on the model of `executor`; returns the finished results file. `prediction` describes the site, and
+/// `environment` the machine that computes it. `cancel` ends it at the next opportunity; finished trials are kept.
 ///
 /// # Errors
 /// The results file is that of a measurement or cannot be written, or an equal load cannot be found. A trial that fails
-/// is no error.
+/// is not an error.
 pub fn run_prediction(
     request: &Request,
     (prediction, environment): (Prediction, Environment),
@@ -39,7 +37,7 @@ pub fn run_prediction(
 }
 
 impl StudyRun<'_> {
-    /// Carries out trials that need nothing of one another; each is stored in its turn.
+    /// Runs independent trials; each is stored in its turn.
     pub(crate) fn together(
         &mut self,
         turns: &[Turn],
@@ -53,8 +51,8 @@ impl StudyRun<'_> {
         })
     }
 
-    /// What more of each part would bring the cells, by their trials of the first block; gives the reason for the end,
-    /// which may have become another one.
+    /// Predicts the gain from speeding up each part, for the cells' trials of the first block; returns the reason for the
+    /// end, which may have changed.
     pub(crate) fn elasticities(
         &mut self,
         reason: FinishReason,
@@ -72,8 +70,8 @@ impl StudyRun<'_> {
     }
 }
 
-/// Begins a results file as `begin` does, in place of an earlier prediction's. What was measured is not replaced.
-pub(crate) fn begin_anew(
+/// Creates a results file with `begin`, in place of an earlier prediction. Measured results are not replaced.
+pub(crate) fn begin_again(
     path: &Path,
     begin: &dyn Fn() -> Result<ResultsFile, RunError>,
 ) -> Result<ResultsFile, RunError> {
@@ -82,7 +80,7 @@ pub(crate) fn begin_anew(
             remove_prediction(path)?;
             begin()
         }
-        begun => begun,
+        created => created,
     }
 }
 

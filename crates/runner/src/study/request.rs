@@ -1,4 +1,4 @@
-//! What is to be carried out.
+//! The request to run a study.
 
 use std::path::PathBuf;
 
@@ -8,43 +8,42 @@ use stormeter_study::StudyPlan;
 /// Whether the run that a results file holds is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resume {
-    /// A new run: the file must not be there yet.
+    /// A new run: the file must not exist yet.
     Never,
-    /// If it holds one; otherwise a new run.
+    /// It is resumed if the file holds one; otherwise a new run.
     IfPresent,
-    /// It must hold one: a mistyped name must not start a run.
+    /// The file must hold one: a mistyped name must not start a run.
     Always,
 }
 
-/// A study to be carried out.
+/// A study to run.
 #[derive(Clone)]
 pub struct Request {
-    /// What is compared, and how.
+    /// The plan.
     pub plan: StudyPlan,
     /// The results file.
     pub output: PathBuf,
     /// Whether the run that the results file holds is resumed.
     pub resume: Resume,
-    /// Devices and LUNs whose data may be destroyed, as they were named.
+    /// Devices and LUNs whose data may be destroyed, as named by the user.
     pub destroy_data: Vec<PathBuf>,
-    /// Passwords that hosts need, by the datastores' URLs: the environment that has them is this
-    /// process's. They go to the hosts of the study and nowhere else.
+    /// Passwords that hosts need, by the datastores' URLs: they come from the environment of this process. They go to the
+    /// hosts of the study and nowhere else.
     pub passwords: Vec<(String, String)>,
-    /// Passwords that are not to leave this process, by the datastores' URLs; the plan, which is stored, has none.
+    /// Passwords that must not leave this process, by the datastores' URLs; the plan, which is stored, has none.
     pub secrets: Vec<(String, Secret)>,
-    /// Where datastores really are whose URL in the plan says no more than that somebody starts them,
-    /// such as `embedded:nfs`: (URL in the plan, URL to open).
+    /// The real URLs of datastores that are started for the run, such as `embedded:nfs`: (URL in the plan, URL to open).
     pub addresses: Vec<(String, String)>,
-    /// Measure the blocks of invalid cells again, all of them, in a results file that is there.
+    /// Measure all blocks of invalid cells again, in an existing results file.
     pub redo_invalid: bool,
-    /// For the record: how to repeat it.
+    /// For the record: the command to repeat it.
     pub command_line: Vec<String>,
-    /// For the record.
+    /// For the record: the version of this program.
     pub version: String,
 }
 
 impl Request {
-    /// A new run of the plan, with its results in that file.
+    /// A new run of the plan, with its results in this file.
     pub fn new(plan: StudyPlan, output: PathBuf) -> Self {
         Self {
             plan,
@@ -60,7 +59,7 @@ impl Request {
         }
     }
 
-    /// The datastores' URLs and those of their ceilings as they are opened, without passwords.
+    /// The URLs to open of the datastores and their ceilings, without passwords.
     pub(crate) fn plain_urls(&self) -> Vec<String> {
         let urls = self.plan.urls().into_iter().map(|url| {
             let elsewhere = self.addresses.iter().find(|(name, _)| name == url);
@@ -69,7 +68,7 @@ impl Request {
         urls.collect()
     }
 
-    /// Whether the datastore is started anew for each run.
+    /// Whether the datastore is started for each run.
     pub(crate) fn is_embedded(&self, url: &str) -> bool {
         self.addresses.iter().any(|(name, _)| name == url)
     }

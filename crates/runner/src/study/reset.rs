@@ -1,23 +1,23 @@
-//! The state from which a trial starts: the same before each, where the study asks for it.
+//! Restores the same state before each trial, if the study requests it.
 //!
-//! A published comparison rolled its storage back to one snapshot before every run. A lab can do that; elsewhere
-//! only a command of the user's can, so one can be given.
+//! A published comparison rolled its storage back to a snapshot before every run. A lab can do that; elsewhere only a
+//! command of the user can, so the study may name one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::shell::{Shell, ShellError};
 
-/// Rolling back a large snapshot takes minutes; what takes longer than this hangs.
+/// Rolling back a large snapshot takes minutes; a command that takes longer is considered hung.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// Why the state before a trial could not be had.
+/// Why the state before a trial could not be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum ResetError {
     /// The shell could not be started.
     #[error("the reset command could not be started: {0}")]
     Start(std::io::Error),
-    /// It said that it failed.
+    /// The command failed.
     #[error(
         "the reset command `{command}` ended with {status}; run it by hand to see what it says"
     )]
@@ -27,30 +27,30 @@ pub enum ResetError {
         /// Its exit status.
         status: String,
     },
-    /// It does not end.
+    /// The command did not end.
     #[error("the reset command `{command}` did not end within {} minutes", LIMIT.as_secs() / 60)]
     Endless {
         /// The command.
         command: String,
     },
-    /// Nobody is there who could take a snapshot, or he could not.
-    #[error("reset: snapshot cannot be done: {0}")]
+    /// Nothing can take a snapshot, or the lab cannot.
+    #[error("reset: snapshot is not possible: {0}")]
     NoSnapshot(String),
     /// The snapshot was not taken.
     #[error("the snapshot was not taken: {0}")]
     NotTaken(String),
-    /// The storage is not as it was.
+    /// The storage was not restored.
     #[error("the rollback to the snapshot failed: {0}")]
     NotRolledBack(String),
-    /// The study was asked to stop meanwhile.
+    /// The study was cancelled meanwhile.
     #[error("interrupted while the reset command ran")]
     Cancelled,
 }
 
-/// Runs the command by the shell and waits for its end. Its output goes to standard error.
+/// Runs the command in the shell and waits for its end. Its output goes to standard error.
 ///
 /// # Errors
-/// It cannot be started, fails, does not end, or the study is cancelled; what it started is ended then.
+/// It cannot be started, fails, does not end, or the study is cancelled; then its processes are ended, too.
 pub(crate) fn run_command(
     command: &str,
     datastore: &str,
@@ -66,7 +66,7 @@ pub(crate) fn run_command(
     })
 }
 
-/// Said where a study wants a snapshot and there is no lab.
+/// The message if a study requests a snapshot and there is no lab.
 pub(crate) const NOBODY: &str = "there is nobody who could; start the lab (stormeter lab up) and name its \
                                  directory, or write a command: reset: {command: \"…\"}";
 
@@ -96,7 +96,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("pid");
         let command = format!("sleep 1000 & echo $! > {}; wait", file.display());
-        // The flag is raised once the grandchild is known: earlier the shell may not have got anywhere.
+        // The flag is set once the grandchild is known: before, the shell may not have started it.
         let cancel = AtomicBool::new(false);
         let pid = std::thread::scope(|scope| {
             let runs = scope.spawn(|| run_command(&command, "nas", "x", &cancel));

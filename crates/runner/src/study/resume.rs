@@ -1,7 +1,7 @@
-//! Going on with a study that was interrupted or killed.
+//! Resumes a study that was interrupted or killed.
 //!
-//! A study goes on only with the plan, the machine and the storage that it was begun with. When to stop
-//! may change: to go on with more time is what resuming is for.
+//! A study is resumed only with the plan, the machine and the storage that it started with. Only when to stop may change:
+//! more time is the purpose of resuming.
 
 use stormeter_conclude::conclude;
 use stormeter_results::{DatastoreDescription, Environment, FinishReason, Header, ResultsFile};
@@ -13,13 +13,13 @@ use crate::resume::{check_machine, check_storage};
 use crate::study::request::{Request, Resume};
 use crate::study::schedule::Schedule;
 
-/// The results file to go on with, if there is one with this study.
-pub(crate) fn begun(request: &Request) -> Result<Option<ResultsFile>, RunError> {
+/// The results file to resume, if there is one with this study.
+pub(crate) fn resumable(request: &Request) -> Result<Option<ResultsFile>, RunError> {
     // An empty file was made for the results and holds none yet.
     match std::fs::metadata(&request.output) {
         _ if request.resume == Resume::Never => return Ok(None),
         _ if request.resume == Resume::Always => {}
-        // Nothing is there that could be measured again.
+        // There is nothing to measure again.
         _ if request.redo_invalid => {}
         Err(_) => return Ok(None),
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
@@ -30,7 +30,7 @@ pub(crate) fn begun(request: &Request) -> Result<Option<ResultsFile>, RunError> 
     match difference(&header.plan, &request.plan) {
         None => {
             let mut file = file;
-            // What is asked and when it ends may have changed.
+            // Questions and the time to stop may have changed.
             if header.plan != request.plan {
                 file.replace_plan(&request.plan)?;
             }
@@ -43,7 +43,7 @@ pub(crate) fn begun(request: &Request) -> Result<Option<ResultsFile>, RunError> 
     }
 }
 
-/// The cells that are invalid by all that the file holds.
+/// The cells that are invalid according to the file.
 pub(crate) fn invalid_cells(file: &ResultsFile) -> Result<Vec<usize>, RunError> {
     let findings = conclude(file)?.analysis.findings;
     let invalid = findings.into_iter().filter(|(_, found)| found.severity == Severity::Invalid);
@@ -53,7 +53,7 @@ pub(crate) fn invalid_cells(file: &ResultsFile) -> Result<Vec<usize>, RunError> 
     Ok(cells)
 }
 
-/// Whether nothing is left to measure. More blocks than the file has may be asked for later, and more time.
+/// Whether nothing is left to measure. More blocks than the file has may be requested later, and more time.
 pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunError> {
     Ok(match file.finished()?.map(|finished| finished.reason) {
         Some(FinishReason::PrecisionReached) => matches!(plan.design.blocks, Blocks::Auto { .. }),
@@ -63,7 +63,7 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
             let schedule = Schedule::of(cells, &file.trials()?);
             (0..cells).all(|cell| schedule.is_recorded(last, cell))
         }
-        // The time that was spent counts, not the time since.
+        // The time spent on trials counts, not the time since.
         Some(FinishReason::TimeLimit) => {
             let cells = plan.cells().len();
             let schedule = Schedule::of(cells, &file.trials()?);
@@ -73,37 +73,37 @@ pub(crate) fn is_over(file: &ResultsFile, plan: &StudyPlan) -> Result<bool, RunE
     })
 }
 
-/// What shapes the results and differs between two plans.
-fn difference(begun: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
-    let (design, wanted) = (&begun.design, &now.design);
+/// The first difference between two plans that affects results.
+fn difference(then: &StudyPlan, now: &StudyPlan) -> Option<&'static str> {
+    let (design, wanted) = (&then.design, &now.design);
     let disk = |plan: &StudyPlan| (plan.disk_bytes, plan.prepare);
     let differences = [
-        ("list of datastores", begun.datastores != now.datastores),
-        ("list of hosts", begun.hosts != now.hosts),
-        ("baseline", begun.baseline != now.baseline),
-        ("list of workloads", begun.workloads != now.workloads),
-        ("load (number of VMs)", begun.vms != now.vms),
-        ("load (outstanding I/Os)", begun.outstanding != now.outstanding),
+        ("list of datastores", then.datastores != now.datastores),
+        ("list of hosts", then.hosts != now.hosts),
+        ("baseline", then.baseline != now.baseline),
+        ("list of workloads", then.workloads != now.workloads),
+        ("load (number of VMs)", then.vms != now.vms),
+        ("load (outstanding I/Os)", then.outstanding != now.outstanding),
         ("load (equal load)", design.equal_load != wanted.equal_load),
-        ("disk size or preparation", disk(begun) != disk(now)),
-        ("ramp, duration or interval", begun.timing != now.timing),
+        ("disk size or preparation", disk(then) != disk(now)),
+        ("ramp, duration or interval", then.timing != now.timing),
         ("metric", design.metric != wanted.metric),
-        // The width at which a run stops is part of what its interval means.
+        // The width at which a run stops is part of the meaning of its interval.
         ("precision", design.precision != wanted.precision),
         ("margin", design.margin != wanted.margin),
         ("confidence level", design.level != wanted.level),
         ("order of trials", design.order != wanted.order),
         ("reset", design.reset != wanted.reset),
         ("unit", design.unit != wanted.unit),
-        ("number of threads", begun.threads != now.threads),
-        ("verification", begun.verify != now.verify),
-        ("seed", begun.seed != now.seed),
+        ("number of threads", then.threads != now.threads),
+        ("verification", then.verify != now.verify),
+        ("seed", then.seed != now.seed),
     ];
     differences.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
 }
 
-/// Whether machine and datastores are still those that the study was begun with. A server that the
-/// study starts itself has another port each time.
+/// Checks that machine and datastores are still those that the study started with. A server that the study starts itself
+/// has another port each time.
 pub(crate) fn check_same_place(
     header: &Header,
     now: (&Environment, &[DatastoreDescription]),
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_plan_that_shapes_the_result_must_stay() {
-        let begun = parse_study("datastores: {a: /a, b: /b}").unwrap();
+        let then = parse_study("datastores: {a: /a, b: /b}").unwrap();
         type Change = fn(&mut StudyPlan);
         let changes: [(Change, &str); 7] = [
             (|plan| plan.verify = true, "verification"),
@@ -147,15 +147,15 @@ mod tests {
             (|plan| plan.datastores.reverse(), "datastores"),
         ];
         for (change, word) in changes {
-            let mut now = begun.clone();
+            let mut now = then.clone();
             change(&mut now);
-            let what = difference(&begun, &now).unwrap();
+            let what = difference(&then, &now).unwrap();
             assert!(what.contains(word), "{what}");
         }
-        // More time is what resuming is for.
-        let mut now = begun.clone();
+        // More time is the purpose of resuming.
+        let mut now = then.clone();
         now.design.blocks = Blocks::Auto { min: 5, max: 7 };
         now.design.time_limit_ns = Some(1);
-        assert_eq!(difference(&begun, &now), None);
+        assert_eq!(difference(&then, &now), None);
     }
 }

@@ -1,4 +1,4 @@
-//! A study under way: opened, prepared, and driven block by block.
+//! Runs a study: opens and prepares its datastores, and drives them block by block.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,9 +23,9 @@ use crate::rack_control::RackControl;
 use crate::resume::resumption;
 use crate::study::book::Book;
 use crate::study::clock::RunClock;
-use crate::study::prediction::begin_anew;
+use crate::study::prediction::begin_again;
 use crate::study::request::{Request, Resume};
-use crate::study::resume::{begun, check_same_place, invalid_cells, is_over};
+use crate::study::resume::{check_same_place, invalid_cells, is_over, resumable};
 use crate::study::schedule::Schedule;
 use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
@@ -33,12 +33,11 @@ use crate::study::turn::Turn;
 use crate::threads::trial_length;
 use crate::ways::NullServers;
 
-/// Carries out a study, or goes on with it; `cancel` ends it at the next opportunity, keeping what is
-/// finished.
+/// Runs a study, or resumes it; `cancel` ends it at the next opportunity; finished trials are kept.
 ///
 /// # Errors
-/// Whatever keeps it from starting or going on. Trials that were finished before are in the results
-/// file all the same. A trial that fails is no error: the study goes on.
+/// It could not start or continue. Trials that finished before are in the results file nevertheless. A trial that fails
+/// is not an error: the study continues.
 pub fn run(
     request: &Request,
     clock: &RealClock,
@@ -48,21 +47,21 @@ pub fn run(
     carry_through(request, Collaborators::default(), (clock, cancel), progress)
 }
 
-/// Who takes part in a study beside this process.
+/// What takes part in a study in addition to this process.
 #[derive(Default)]
 pub struct Collaborators<'a> {
-    /// Who carries out the trials; `None`: threads of this process.
+    /// Runs the trials; `None`: threads of this process.
     pub executor: Option<&'a mut dyn Executor>,
-    /// Who takes the steps of trials that are no commands; `None`: nobody can.
+    /// Executes the steps of trials that are not commands; `None`: such steps are refused.
     pub rack_control: Option<&'a mut dyn RackControl>,
-    /// Starts servers for the ceilings of ways to storage; `None`: there are no such ceilings.
+    /// Starts null servers for the ceilings of paths to storage; `None`: these are not measured.
     pub null_servers: Option<&'a mut dyn NullServers>,
 }
 
 /// As [`run`], with collaborators.
 ///
 /// # Errors
-/// As there; what none of them can do is refused.
+/// As there; also if the collaborators cannot do what the study needs.
 pub fn run_with<'a>(
     collaborators: Collaborators<'a>,
     request: &'a Request,
@@ -83,7 +82,7 @@ fn carry_through<'a>(
     if let Some(conclusion) = finished(request)? {
         let reason = conclusion.finished.as_ref().map(|finished| &finished.reason);
         if reason == Some(&FinishReason::TimeLimit) {
-            progress.note("the time limit is used up; a longer one goes on from here");
+            progress.note("the time limit is used up; resume with a longer one to continue");
         }
         return Ok(conclusion);
     }
@@ -97,7 +96,7 @@ fn carry_through<'a>(
         None if request.plan.hosts.is_empty() => &mut local,
         None => {
             return Err(RunError::Hosts(
-                "the study names hosts, and nothing was given to reach them by".into(),
+                "the study names hosts, but no executor for hosts was given".into(),
             ));
         }
     };
@@ -106,9 +105,9 @@ fn carry_through<'a>(
         rack_control: rack_control.map(|it| it as &mut dyn RackControl),
         null_servers: null_servers.map(|it| it as &mut dyn NullServers),
     };
-    let begun = begun(request)?;
+    let file = resumable(request)?;
     let here = environment(clock);
-    let start = begun.map_or(Start::New, Start::Resumed);
+    let start = file.map_or(Start::New, Start::Resumed);
     let run = StudyRun::open(request, start, by, (here, cancel), progress)?;
     Ok(conclude(&carry_out(run, progress)?)?)
 }
@@ -131,40 +130,40 @@ fn check_time_limit(plan: &StudyPlan) -> Result<(), RunError> {
     })
 }
 
-/// How a run starts.
+/// The start of a run.
 pub(crate) enum Start {
     /// With a new results file.
     New,
-    /// With what a results file holds.
+    /// With the trials of a results file.
     Resumed(ResultsFile),
-    /// As a prediction, for what the results file says, in place of an earlier one.
+    /// As a prediction, in place of an earlier one.
     Prediction(Box<Prediction>),
 }
 
-/// [`Collaborators`], with somebody who carries out the trials.
+/// [`Collaborators`], with the executor that was chosen.
 pub(crate) struct By<'a> {
     pub(crate) executor: &'a mut dyn Executor,
     pub(crate) rack_control: Option<&'a mut dyn RackControl>,
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
 }
 
-/// The study's conclusion, if its results file has all of it already: then no datastore is touched.
+/// The study's conclusion, if its results file is complete: then no datastore is touched.
 ///
 /// # Errors
 /// The results file cannot be read, or is another study's.
 pub fn finished(request: &Request) -> Result<Option<Conclusion>, RunError> {
-    let Some(mut file) = begun(request)? else { return Ok(None) };
+    let Some(mut file) = resumable(request)? else { return Ok(None) };
     let has_invalid = request.redo_invalid && !invalid_cells(&file)?.is_empty();
     let Some(finished) = file.finished()? else { return Ok(None) };
-    // What is invalid ended it: more is measured only if that is asked for, and not because the command is repeated.
+    // An invalid result ended it: more is measured only on request, not because the command is repeated.
     let has_ended = finished.reason == FinishReason::Invalid && request.resume == Resume::IfPresent;
     let over = (has_ended || is_over(&file, &request.plan)?) && !has_invalid;
-    // Opened to go on, it has a log beside it; finishing leaves one file again.
+    // Opened for writing, it has a log next to it; finishing leaves one file again.
     file.finish(&finished)?;
     if over { Ok(Some(conclude(&file)?)) } else { Ok(None) }
 }
 
-/// Carries out a run to its end; gives the results file, which is finished.
+/// Runs a study to its end; returns the finished results file.
 pub(crate) fn carry_out(
     mut run: StudyRun<'_>,
     progress: &mut dyn Progress,
@@ -179,34 +178,34 @@ pub(crate) fn carry_out(
     }
 }
 
-/// A study under way; or a prediction, which is one on a model.
+/// A running study, or a prediction, which is a study on a model.
 pub(crate) struct StudyRun<'a> {
     pub(crate) plan: &'a StudyPlan,
     pub(crate) book: Book<'a>,
-    /// Per cell: I/Os a second, all VMs together, where the load is equal for all datastores.
+    /// Per cell: I/Os a second, all VMs together, if the load is equal for all datastores.
     pub(crate) rates: Vec<Option<f64>>,
     pub(crate) executor: &'a mut dyn Executor,
     /// The URL of each store.
     pub(crate) urls: Vec<String>,
-    /// Of each datastore of the plan: whether it answers from nothing.
+    /// For each datastore of the plan: whether it answers from nothing.
     pub(crate) is_null: Vec<bool>,
-    /// Which store each datastore of the plan is, and behind them each of its ceilings.
+    /// The store of each datastore of the plan, followed by those of the ceilings.
     pub(crate) store_of: Vec<usize>,
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
-    /// What is worth knowing of the datastores.
+    /// Notes about the datastores.
     opening_notes: Vec<String>,
-    /// What is done while trials run.
+    /// The steps of trials.
     pub(crate) steps: Steps<'a>,
-    /// Whether everything was whole again after the last trial.
+    /// Whether the effects of steps were undone after the last trial.
     pub(crate) restored: Result<(), RunError>,
-    /// Starts servers for the ceilings of ways to storage.
+    /// Starts null servers for the ceilings of paths to storage.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
     pub(crate) cancel: &'a AtomicBool,
 }
 
 impl<'a> StudyRun<'a> {
-    /// Opens the datastores, and the results file: `begun`, or a new one.
+    /// Opens the datastores and the results file.
     pub(crate) fn open(
         request: &'a Request,
         start: Start,
@@ -216,16 +215,16 @@ impl<'a> StudyRun<'a> {
     ) -> Result<Self, RunError> {
         let By { executor, rack_control, null_servers } = by;
         let plan = &request.plan;
-        // What is done to a model is told to it and not to a rack.
+        // The steps of a prediction are the model's, not the rack's.
         let steps = match start {
             Start::Prediction(_) => Steps::default(),
             Start::New | Start::Resumed(_) => Steps::new(plan, rack_control)?,
         };
-        let (run_id, begun) = match &start {
+        let (run_id, resumed) = match &start {
             Start::Resumed(file) => (file.header()?.run_id, Some(file)),
             Start::New | Start::Prediction(_) => (new_run_id(plan.seed), None),
         };
-        let order = open_order(request, &run_id, begun)?;
+        let order = open_order(request, &run_id, resumed)?;
         let Opened { hosts, stores } = executor.open(&order, cancel, progress)?;
         let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
         environment.hosts = hosts;
@@ -235,7 +234,7 @@ impl<'a> StudyRun<'a> {
             store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
         });
         let mut opening_notes: Vec<String> = opening_notes.collect();
-        // What the ceilings are is told by the plan.
+        // The plan describes the ceilings.
         descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
         let is_null: Vec<bool> = descriptions.iter().map(|store| store.kind == "null").collect();
@@ -267,7 +266,7 @@ impl<'a> StudyRun<'a> {
                     prediction,
                 };
                 let begin = || begin_file(&request.output, beginning.clone(), warning.clone());
-                if is_predicted { begin_anew(&request.output, &begin)? } else { begin()? }
+                if is_predicted { begin_again(&request.output, &begin)? } else { begin()? }
             }
         };
         let trials = file.trials()?;
@@ -318,7 +317,7 @@ impl<'a> StudyRun<'a> {
         self.elasticities(reason, progress)
     }
 
-    /// Prepares the machine and the storage, and measures what lies before it.
+    /// Prepares the machine and the storage, and measures the ceilings of what is in front of it.
     fn before_trials(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         self.steps.begin()?;
         if let Some(idle) = self.executor.read_idle(self.cancel) {
@@ -326,7 +325,7 @@ impl<'a> StudyRun<'a> {
         }
         self.generator_ceilings(progress)?;
         self.prepare(progress)?;
-        // What a ceiling writes is rolled back with the rest.
+        // Writes of ceilings are rolled back, too.
         self.snapshot(progress)?;
         self.way_ceilings(progress)?;
         self.null_way_ceilings(progress)
@@ -336,7 +335,7 @@ impl<'a> StudyRun<'a> {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Block after block until it is enough.
+    /// Runs block after block, until it is enough.
     fn blocks(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
         let (began, before) = (Instant::now(), self.book.schedule.spent());
         let spent = || before + began.elapsed();
@@ -349,7 +348,7 @@ impl<'a> StudyRun<'a> {
                 if let Some(reason) = self.is_enough() {
                     return Ok(reason);
                 }
-                // The first blocks have time always: a study of nothing helps nobody.
+                // The first blocks run regardless of the time limit: a study without results is useless.
                 let cells = 0..self.book.cells.len();
                 if block >= self.least_blocks() && !self.fits(spent(), cells) {
                     return Ok(FinishReason::TimeLimit);
@@ -381,7 +380,7 @@ impl<'a> StudyRun<'a> {
         Ok(self.is_enough().unwrap_or(FinishReason::MaxBlocks))
     }
 
-    /// Trials that have their turn, each stored whatever came of it. Those that were interrupted are not kept.
+    /// Runs the trials of these turns and stores each, whatever its outcome. Interrupted trials are not kept.
     pub(crate) fn turns(
         &mut self,
         turns: &[Turn],
@@ -407,23 +406,23 @@ impl<'a> StudyRun<'a> {
     }
 }
 
-/// What is to be opened for a study. A run that is resumed has counted its resumptions so far.
+/// The request to open a study's datastores. The file of a resumed run has its resumptions so far.
 fn open_order(
     request: &Request,
     run_id: &str,
-    begun: Option<&ResultsFile>,
+    resumed: Option<&ResultsFile>,
 ) -> Result<OpenOrder, RunError> {
     let plan = &request.plan;
     let urls = request.plain_urls();
     for url in &urls {
-        // One that cannot be read is refused by whoever is to open it.
+        // An invalid URL is refused when it is opened.
         let is_null = |url| DatastoreUrl::parse(url).is_ok_and(|it| it.location == Location::Null);
         if plan.verify && is_null(url) {
             return Err(RunError::VerifyNull(url.clone()));
         }
     }
-    let resumptions = match begun {
-        // This one is not yet among them.
+    let resumptions = match resumed {
+        // The present resumption is not yet recorded.
         Some(file) => 1 + file.events()?.iter().filter(|it| it.kind.is_resumption()).count() as u32,
         None => 0,
     };
@@ -441,7 +440,7 @@ fn open_order(
     })
 }
 
-/// The URL of each store, as the first datastore on it has it.
+/// The URL of each store, from its first datastore.
 fn urls(store_of: &[usize], descriptions: &[DatastoreDescription]) -> Vec<String> {
     let count = store_of.iter().max().map_or(0, |most| most + 1);
     let url = |store| {

@@ -1,7 +1,7 @@
-//! What is done of a study, and how long the rest will take.
+//! The progress of a study, and the probable duration of the rest.
 //!
-//! Kept up to date trial by trial: a study may have hundreds of cells and hundreds of blocks, and looking
-//! through all of its trials before each would take longer than the trials.
+//! Updated trial by trial: a study may have hundreds of cells and hundreds of blocks, and going through all of its trials
+//! before each would take longer than the trials.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use stormeter_study::{StudyPlan, WorkloadKind};
 
 use crate::threads::trial_length;
 
-/// What is done.
+/// The progress of a study.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     recorded: HashSet<(u32, usize)>,
-    begun: HashSet<u32>,
-    /// Per cell: its trials, and how long the last of them took.
+    started: HashSet<u32>,
+    /// Per cell: its number of trials, and the duration of the last.
     cells: Vec<(u32, Option<Duration>)>,
     spent: Duration,
     failed: u32,
 }
 
 impl Schedule {
-    /// Of a study with so many cells.
+    /// The schedule of a study with these cells and trials.
     pub(crate) fn of(cells: usize, trials: &[TrialRecord]) -> Self {
         let mut schedule = Self {
             recorded: HashSet::new(),
-            begun: HashSet::new(),
+            started: HashSet::new(),
             cells: vec![(0, None); cells],
             spent: Duration::ZERO,
             failed: 0,
@@ -38,41 +38,41 @@ impl Schedule {
         schedule
     }
 
-    /// Takes a trial into account.
+    /// Adds a trial.
     pub(crate) fn add(&mut self, trial: &TrialRecord) {
         let (Phase::Main, Some(cell)) = (trial.phase, trial.cell) else { return };
         let Some((done, last)) = self.cells.get_mut(cell) else { return };
         let took = Duration::from_nanos(trial.elapsed_ns);
-        // A block that is measured again is the same block.
+        // A block that is measured again is still one block.
         *done += u32::from(self.recorded.insert((trial.block, cell)));
         *last = Some(took);
         self.spent += took;
-        self.begun.insert(trial.block);
+        self.started.insert(trial.block);
         self.failed += u32::from(matches!(trial.outcome, TrialOutcome::Failed { .. }));
     }
 
-    /// Whether the cell's trial of that block is recorded, whatever came of it.
+    /// Whether the cell's trial of that block is recorded, whatever its outcome.
     pub(crate) fn is_recorded(&self, block: u32, cell: usize) -> bool {
         self.recorded.contains(&(block, cell))
     }
 
     /// Whether a trial of the block is recorded.
     pub(crate) fn is_begun(&self, block: u32) -> bool {
-        self.begun.contains(&block)
+        self.started.contains(&block)
     }
 
-    /// Trials of cells so far.
+    /// The number of trials of cells so far.
     pub(crate) fn trials(&self) -> u64 {
         self.recorded.len() as u64
     }
 
-    /// Those of them that failed.
+    /// The number of failed trials.
     pub(crate) fn failed(&self) -> u32 {
         self.failed
     }
 
-    /// How long a trial of a cell takes: as long as the last one did, or as the plan says. A trial of fixed work that
-    /// was never made takes as long as the study's usual trial.
+    /// The duration of a trial of a cell: that of the last one, or that of the plan. A trial of fixed work that never ran
+    /// takes as long as the study's usual trial.
     fn expected(&self, plan: &StudyPlan, cell: usize, is_timed: bool) -> Duration {
         let last = self.cells.get(cell).and_then(|(_, last)| *last);
         let trials = self.recorded.len() as u32;
@@ -81,7 +81,7 @@ impl Schedule {
         last.or_else(|| if is_timed { None } else { usual() }).unwrap_or_else(planned)
     }
 
-    /// Per cell: how long a trial of it takes.
+    /// Per cell: the duration of its trial.
     fn lengths(&self, plan: &StudyPlan) -> Vec<Duration> {
         let is_timed = |workload: usize| {
             let kind = plan.workloads.get(workload).map(|workload| &workload.kind);
@@ -94,17 +94,17 @@ impl Schedule {
         cells.iter().enumerate().map(length).collect()
     }
 
-    /// Time spent on trials, over all the processes that carried out the study.
+    /// Time spent on trials, over all processes of the run.
     pub(crate) fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// How long a block takes.
+    /// The duration of a block.
     pub(crate) fn block(&self, plan: &StudyPlan) -> Duration {
         self.lengths(plan).into_iter().sum()
     }
 
-    /// Whether the plan's time limit has room for a trial of each of these cells after so much time.
+    /// Whether the plan's time limit has room for a trial of each of these cells after `spent`.
     pub(crate) fn fits(
         &self,
         plan: &StudyPlan,
@@ -117,8 +117,7 @@ impl Schedule {
         (spent + more).as_nanos() <= u128::from(limit_ns)
     }
 
-    /// How long the trials that are left will take, all blocks that may come included, as far as the
-    /// time limit lets them.
+    /// The duration of the remaining trials, including all blocks that may follow, within the time limit.
     pub(crate) fn rest_ns(&self, plan: &StudyPlan) -> u64 {
         let most = plan.design.blocks.most();
         let lengths = self.lengths(plan);

@@ -1,4 +1,4 @@
-//! What the disks of a study must be, so that every cell finds its own among them.
+//! The disks of a study, of which every cell uses a part.
 
 use stormeter_datastore::DiskSpec;
 use stormeter_study::{Cell, PlanError, Prepare, StudyPlan, WorkloadKind, fill_seed};
@@ -7,10 +7,10 @@ use stormeter_trial::Workload;
 use crate::ceiling::granularity;
 use crate::fill_spec::FillSpec;
 
-/// What deployments move in pieces of: a page.
+/// The granularity of deployments: a page.
 const PAGE_BYTES: u32 = 4096;
 
-/// The disks that serve every cell: the most VMs, the largest disk, the finest alignment.
+/// The disks that suit every cell: the most VMs, the largest disk, the finest alignment.
 pub(crate) fn disk_spec(plan: &StudyPlan) -> DiskSpec {
     let (count, size_bytes) = plan.disks();
     let kinds = plan.workloads.iter().map(|workload| &workload.kind);
@@ -29,14 +29,14 @@ fn granularity_of(kind: &WorkloadKind) -> u32 {
     }
 }
 
-/// What the disks hold before the first trial: what the first workload that writes writes, so that an
-/// overwritten place is like one that was not.
+/// The content of the disks before the first trial: that of the first workload that writes, so that overwritten and
+/// untouched places are alike.
 pub(crate) fn filling(plan: &StudyPlan, store: usize) -> FillSpec {
     let content = plan.workloads.iter().find_map(|workload| match &workload.kind {
         WorkloadKind::Io(io) if io.read_percent < 100.0 => Some(io.content),
         _ => None,
     });
-    // Where nothing is written, what is read says what it wants to find.
+    // If no workload writes, the workloads that read define the content.
     let content = content.or_else(|| {
         plan.workloads.iter().find_map(|workload| match &workload.kind {
             WorkloadKind::Io(io) => Some(io.content),
@@ -51,7 +51,7 @@ pub(crate) fn filling(plan: &StudyPlan, store: usize) -> FillSpec {
     }
 }
 
-/// The finest block that any workload needs to be verified; `None` where nothing is verified.
+/// The smallest block that any workload needs for verification; `None` without verification.
 pub(crate) fn unit_bytes(plan: &StudyPlan) -> Result<Option<u32>, PlanError> {
     if !plan.verify {
         return Ok(None);
@@ -77,7 +77,7 @@ pub(crate) fn loaded(workload: &Workload, cell: &Cell) -> Workload {
     workload
 }
 
-/// What a trial of the cell is called: `nas, vm-4k, 4 VMs × 8`.
+/// The label of a cell: `nas, vm-4k, 4 VMs × 8`.
 pub fn cell_label(plan: &StudyPlan, cell: &Cell) -> String {
     let datastore = plan.datastores.get(cell.datastore).map_or("", |store| store.name.as_str());
     let workload = plan.workloads.get(cell.workload).map_or("", |it| it.name.as_str());

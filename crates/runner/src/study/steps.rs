@@ -1,5 +1,5 @@
-//! The steps of a trial: taken on a thread beside the load, by the trial's own time, and undone after it. Whoever
-//! takes them takes snapshots, too.
+//! Executes the steps of a trial, on a thread next to the load, by the trial's own time, and undoes them after it. The
+//! rack control that executes them takes snapshots, too.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,35 +16,35 @@ use crate::rack_control::{RackControl, RackControlError};
 use crate::shell::{Shell, ShellError};
 use crate::study::reset::{self, ResetError};
 
-/// A step's command that takes longer than this hangs.
+/// A step's command that takes longer is considered hung.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How often a request to stop is looked for.
+/// How often cancellation is polled.
 const LOOK: Duration = Duration::from_millis(50);
-/// The clocks of the load and of the steps agree to less than this at the window's end.
+/// At the end of the window, the clocks of the load and of the steps differ by less than this.
 const AFTER: Duration = Duration::from_millis(10);
 
-/// The datastore that a trial is on, for commands.
+/// The datastore of a trial, for commands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct On<'a> {
     pub(crate) datastore: &'a str,
     pub(crate) url: &'a str,
 }
 
-/// The steps of a study's trials, and who takes them.
+/// The steps of a study's trials, and what executes them.
 #[derive(Default)]
 pub(crate) struct Steps<'a> {
     steps: &'a [Step],
     rack_control: Option<&'a mut dyn RackControl>,
-    /// What brings back what commands changed in this trial, the last first.
+    /// The commands that undo those of this trial.
     undo: Vec<String>,
 }
 
 impl<'a> Steps<'a> {
-    /// Looks whether each can be taken, and a snapshot where trials begin with one.
+    /// Checks that each step can be executed, and that a snapshot can be taken if trials start from one.
     ///
     /// # Errors
-    /// There is nobody who could, or he could not.
+    /// There is no rack control, or it cannot.
     pub(crate) fn new(
         plan: &'a StudyPlan,
         mut rack_control: Option<&'a mut dyn RackControl>,
@@ -75,24 +75,24 @@ impl<'a> Steps<'a> {
         Ok(Self { steps: &plan.steps, rack_control, undo: Vec::new() })
     }
 
-    /// Takes the snapshot that every trial begins with.
+    /// Takes the snapshot from which every trial starts.
     pub(crate) fn snapshot(&mut self) -> Result<(), ResetError> {
         let Some(rack_control) = &mut self.rack_control else { return Ok(()) };
         rack_control.snapshot().map_err(|error| ResetError::NotTaken(error.to_string()))
     }
 
-    /// Brings the storage back to the snapshot.
+    /// Rolls the storage back to the snapshot.
     pub(crate) fn roll_back(&mut self) -> Result<(), ResetError> {
         let Some(rack_control) = &mut self.rack_control else { return Ok(()) };
         rack_control.roll_back().map_err(|error| ResetError::NotRolledBack(error.to_string()))
     }
 
-    /// Whether there are any: then trials go on through errors and stalls, and these are counted.
+    /// Whether there are any steps: then trials continue despite errors and stalls, which are counted.
     pub(crate) fn disturb(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    /// Makes whole what an earlier run may have left.
+    /// Undoes what an earlier run may have left.
     pub(crate) fn begin(&mut self) -> Result<(), RunError> {
         if self.steps.iter().any(|step| matches!(step.what, StepAction::Fault(_))) {
             self.restore(On { datastore: "", url: "" })?;
@@ -100,9 +100,9 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// Drives a trial while the steps are taken, and makes everything whole as soon as the window is over or
-    /// somebody asks to stop: what is outstanding on storage that is down would be waited for. What was done comes
-    /// with it, and whether everything is whole.
+    /// Runs a trial while the steps are executed, and undoes them as soon as the window is over or the run is cancelled:
+    /// otherwise I/Os outstanding on storage that is down would block the end. Also returns the executed steps, and
+    /// whether all were undone.
     pub(crate) fn during<T>(
         &mut self,
         timing: Timing,
@@ -114,7 +114,7 @@ impl<'a> Steps<'a> {
             return (drive(progress), Vec::new(), Ok(()));
         }
         let over = AtomicBool::new(false);
-        let (begun, heard) = channel();
+        let (start, heard) = channel();
         std::thread::scope(|scope| {
             let over = &over;
             let trial = Trial { timing, on, heard, over, cancel };
@@ -122,8 +122,8 @@ impl<'a> Steps<'a> {
                 let done = self.take(&trial);
                 (done, self.restore(on))
             });
-            let mut teller = Teller { inner: progress, begun };
-            let end = drive(&mut teller);
+            let mut reporter = StartReporter { inner: progress, start };
+            let end = drive(&mut reporter);
             over.store(true, Ordering::Relaxed);
             // Who waits for the next step hears that there is none.
             drop(teller);
@@ -133,11 +133,11 @@ impl<'a> Steps<'a> {
         })
     }
 
-    /// Takes the steps, and returns when the window is over.
+    /// Executes the steps, and returns when the window is over.
     fn take(&mut self, trial: &Trial<'_>) -> Vec<Disturbance> {
         let Timing { ramp_ns, duration_ns, .. } = trial.timing;
-        // A trial that does not begin has no steps.
-        let Ok(begun) = trial.heard.recv() else { return Vec::new() };
+        // A trial that does not start has no steps.
+        let Ok(started) = trial.heard.recv() else { return Vec::new() };
         let since_window = |at_ns: u64| {
             let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
             signed(at_ns) - signed(ramp_ns)
@@ -146,11 +146,11 @@ impl<'a> Steps<'a> {
         let steps = self.steps;
         let mut done = Vec::new();
         for step in steps {
-            let is_due = trial.wait_until(begun + Duration::from_nanos(step.at_ns));
-            let (begun_ns, began) = (since_window(elapsed_ns(begun)), Instant::now());
+            let is_due = trial.wait_until(started + Duration::from_nanos(step.at_ns));
+            let (begun_ns, began) = (since_window(elapsed_ns(started)), Instant::now());
             let result = match is_due {
                 true => self.apply(step, trial.on, trial.over),
-                false => Err("the trial was over before".into()),
+                false => Err("the trial ended before it".into()),
             };
             done.push(Disturbance {
                 what: step.what.to_string(),
@@ -161,7 +161,7 @@ impl<'a> Steps<'a> {
             });
         }
         let end_ns = ramp_ns.saturating_add(duration_ns);
-        trial.wait_until(begun + Duration::from_nanos(end_ns) + AFTER);
+        trial.wait_until(started + Duration::from_nanos(end_ns) + AFTER);
         done
     }
 
@@ -175,21 +175,21 @@ impl<'a> Steps<'a> {
             (StepAction::Fault(fault), Some(rack_control)) => rack_control.apply(fault),
             (StepAction::Fault(_), None) => Err(NOBODY.into()),
             (StepAction::Command { run, undo }, _) => {
-                // One that fails half way may have changed something all the same.
+                // A step that fails half way may have had an effect.
                 self.undo.extend(undo.clone());
                 command(run, on, &|| over.load(Ordering::Relaxed)).map_err(Into::into)
             }
         }
     }
 
-    /// Brings back what was changed; all of it is tried.
+    /// Undoes all steps, even if one of them cannot be undone.
     ///
     /// # Errors
-    /// Something stays as it is. The next trial would begin with it.
+    /// A step was not undone. The next trial would start with its effect.
     pub(crate) fn restore(&mut self, on: On<'_>) -> Result<(), RunError> {
         let mut first = None;
         while let Some(undo) = self.undo.pop() {
-            // Whoever asked to stop wants this all the same.
+            // Also after cancellation.
             if let Err(error) = command(&undo, on, &|| false) {
                 first.get_or_insert(error.to_string());
             }
@@ -203,22 +203,22 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Said where a lab's verb meets no lab.
+/// The message if a step needs a lab and there is none.
 const NOBODY: &str = "there is nobody who could do it; start the lab (stormeter lab up) and name its \
                       directory, or write a command: do: {command: \"…\", undo: \"…\"}";
 
-/// What whoever takes the steps knows of the trial.
+/// What the thread that executes the steps knows of the trial.
 struct Trial<'a> {
     timing: Timing,
     on: On<'a>,
-    /// Tells when the load begins, and by its end that it has ended.
+    /// Receives the start of the load; closed when the trial has ended.
     heard: Receiver<Instant>,
     over: &'a AtomicBool,
     cancel: &'a AtomicBool,
 }
 
 impl Trial<'_> {
-    /// Waits; `false` when the trial is over before, or somebody asks to stop.
+    /// Waits; `false` if the trial ends before, or the run is cancelled.
     fn wait_until(&self, moment: Instant) -> bool {
         loop {
             if self.cancel.load(Ordering::Relaxed) {
@@ -228,14 +228,14 @@ impl Trial<'_> {
             match self.heard.recv_timeout(rest.min(LOOK)) {
                 Err(RecvTimeoutError::Timeout) if rest <= LOOK => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
-                // A trial begins once.
+                // A trial starts once.
                 Err(RecvTimeoutError::Timeout) | Ok(_) => {}
             }
         }
     }
 }
 
-/// Why a command of a step did not do what it should.
+/// Why the command of a step failed.
 #[derive(Debug)]
 struct CommandError {
     command: String,
@@ -259,7 +259,7 @@ impl fmt::Display for CommandError {
             }
             ShellError::Stopped => write!(
                 f,
-                "the command `{command}` had not ended when the trial was over; let the step come earlier"
+                "the command `{command}` had not ended when the trial was over; schedule the step earlier"
             ),
         }
     }
@@ -271,15 +271,15 @@ fn command(text: &str, on: On<'_>, stop: &dyn Fn() -> bool) -> Result<(), Comman
 }
 
 /// Passes on what an executor reports during a trial, and sends the start of the load.
-struct Teller<'a> {
+struct StartReporter<'a> {
     inner: &'a mut dyn Progress,
-    begun: Sender<Instant>,
+    start: Sender<Instant>,
 }
 
-impl Progress for Teller<'_> {
+impl Progress for StartReporter<'_> {
     fn load_starts(&mut self, at: Instant) {
-        // Whoever takes the steps may have ended.
-        let _ = self.begun.send(at);
+        // The thread that executes the steps may have ended.
+        let _ = self.start.send(at);
         self.inner.load_starts(at);
     }
 

@@ -19,7 +19,7 @@ use crate::study::turn::Turn;
 use crate::threads::TrialEnd;
 
 impl StudyRun<'_> {
-    /// A timed trial of a cell with the steps of the study, and everything whole again after it.
+    /// A timed trial of a cell with the steps of the study, which are undone after it.
     fn disturbed(
         &mut self,
         order: &TrialOrder,
@@ -49,14 +49,14 @@ impl StudyRun<'_> {
         for (store, PreparedStore { mut reused, notes }) in all.into_iter().enumerate() {
             self.note_once(store, notes, progress)?;
             if reused && takes_snapshot {
-                // Trials have written to them since the snapshot of the killed run.
+                // The disks were written to since the snapshot of the killed run.
                 reused = self.rewrite(store, DiskReset::Recreate, progress)?;
             }
             if reused {
                 let url = &self.urls[store];
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
-                // A run killed while it wrote a file anew left less than the others need.
-                self.spoilt[store] = self.writes_anew();
+                // A run that was killed while it rewrote a file left less than the other cells need.
+                self.spoilt[store] = self.rewrites_files();
             }
         }
         Ok(())
@@ -66,7 +66,7 @@ impl StudyRun<'_> {
         PrepareOrder { store, filling: filling(self.plan, store), reset }
     }
 
-    /// Takes the snapshot that every trial begins with, where the study asks for one.
+    /// Takes the snapshot from which every trial starts, if the study requests one.
     pub(crate) fn snapshot(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         if self.plan.design.reset != Reset::Snapshot {
             return Ok(());
@@ -75,12 +75,12 @@ impl StudyRun<'_> {
         self.book.happened(EventKind::SnapshotTaken, progress)
     }
 
-    fn writes_anew(&self) -> bool {
-        let anew = |kind: &WorkloadKind| matches!(kind, WorkloadKind::File(test) if test.operation == FileOperation::Write);
-        self.plan.workloads.iter().any(|workload| anew(&workload.kind))
+    fn rewrites_files(&self) -> bool {
+        let rewrites = |kind: &WorkloadKind| matches!(kind, WorkloadKind::File(test) if test.operation == FileOperation::Write);
+        self.plan.workloads.iter().any(|workload| rewrites(&workload.kind))
     }
 
-    /// Brings the disks of a store back; gives whether those that were there are used again.
+    /// Resets the disks of a store; returns whether the existing ones are reused.
     fn rewrite(
         &mut self,
         store: usize,
@@ -93,7 +93,7 @@ impl StudyRun<'_> {
         Ok(prepared.reused)
     }
 
-    /// Says what is worth knowing about a datastore's disks, once however often they are reset.
+    /// Records notes about a datastore's disks, each once, however often they are reset.
     fn note_once(
         &mut self,
         store: usize,
@@ -109,7 +109,7 @@ impl StudyRun<'_> {
         Ok(())
     }
 
-    /// Brings the disks of the cell's datastore to the state from which its trial starts.
+    /// Resets the disks of the cell's datastore to the state from which its trial starts.
     fn reset(&mut self, cell: &Cell, progress: &mut dyn Progress) -> Result<(), RunError> {
         let store = self.store_of[cell.datastore];
         let named = &self.plan.datastores[cell.datastore];
@@ -127,7 +127,7 @@ impl StudyRun<'_> {
         if self.plan.design.reset == Reset::Snapshot {
             progress.resetting(&named.name);
             self.steps.roll_back()?;
-            // That was all storage, not this datastore's alone.
+            // That was all storage, not only this datastore's.
             self.spoilt.fill(false);
             self.executor.rolled_back();
         }
@@ -138,7 +138,7 @@ impl StudyRun<'_> {
         Ok(())
     }
 
-    /// One trial, stored whatever came of it. An interrupted one is not kept.
+    /// Runs one trial and stores it, whatever its outcome. An interrupted one is not kept.
     pub(crate) fn trial(
         &mut self,
         turn: Turn,
@@ -169,7 +169,7 @@ impl StudyRun<'_> {
         self.book.ended(turn, began, end, progress).and(restored)
     }
 
-    /// What is to be carried out in a turn.
+    /// The request for the trial of a turn.
     pub(crate) fn order(&self, turn: &Turn) -> TrialOrder {
         let cell = &self.book.cells[turn.cell];
         let mut order = trial_order(self.plan, cell, turn.cell, turn.draw());
@@ -183,7 +183,7 @@ impl StudyRun<'_> {
         order
     }
 
-    /// The load or the fixed work of a cell.
+    /// Runs the load or the fixed work of a cell.
     fn drive(&mut self, turn: &Turn, progress: &mut dyn Progress) -> Result<TrialEnd, RunError> {
         let cell = self.book.cells[turn.cell];
         let order = self.order(turn);
@@ -201,7 +201,7 @@ impl StudyRun<'_> {
     ) -> Result<TrialEnd, RunError> {
         let fresh = order.fixed_work().wants_fresh_files();
         if fresh {
-            // Until it is written whole, others find less than they need.
+            // Until it is written completely, other cells find less than they need.
             self.spoilt[store] = true;
         }
         let end = self.executor.trial(order, self.cancel, progress)?;

@@ -135,7 +135,7 @@ fn plan(datastores: Vec<String>, load: Load) -> ComparisonPlan {
 struct Watch<'a, F> {
     url: &'a str,
     act: F,
-    /// Trials of the network datastore that have begun.
+    /// Trials of the network datastore that have started.
     trials: u32,
     /// Intervals of the present one.
     rows: Option<u32>,
@@ -187,7 +187,7 @@ impl Outcome {
         self.trials(0).get(number).copied().unwrap_or_else(|| panic!("no such trial: {self:?}"))
     }
 
-    /// What is told of the network datastore's trial, a line each.
+    /// The incidents of the network datastore's trial, one per line.
     pub(crate) fn incidents(&self, trial: usize) -> String {
         let incidents = self.trial(trial).incidents.iter();
         incidents.map(|it| format!("{} × {:?}\n", it.times, it.event)).collect()

@@ -86,7 +86,7 @@ impl Place {
         self.run_with(run, |_| {}).0
     }
 
-    /// Runs the fixed work; `act` is told of each interval and may ask to stop. Gives their number too.
+    /// Runs the fixed work; `act` is called for each interval and may cancel. Also returns the number of intervals.
     #[track_caller]
     pub(crate) fn run_with(
         &self,
@@ -127,7 +127,7 @@ impl<F: FnMut(&AtomicBool)> Progress for Watch<'_, F> {
     }
 }
 
-/// A trial of fixed work of so many VMs on disks of this size.
+/// A trial of fixed work of `vms` VMs on disks of this size.
 pub(crate) fn fixed_work(kind: &WorkloadKind, vms: u32, disk_bytes: u64) -> FixedWorkRun<'_> {
     FixedWorkRun {
         kind,

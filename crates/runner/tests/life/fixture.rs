@@ -62,7 +62,7 @@ pub(crate) fn run(request: &Request, hand: &mut Hand) -> Conclusion {
 pub(crate) struct Hand {
     /// The datastore's directory whose disk is too short during trials of these blocks, each so often.
     pub(crate) spoils: Option<(PathBuf, Vec<(u32, u32)>)>,
-    /// After so many blocks the run is asked to stop.
+    /// The number of blocks after which the run is cancelled.
     pub(crate) stop_after: Option<u32>,
     pub(crate) cancel: &'static AtomicBool,
 }

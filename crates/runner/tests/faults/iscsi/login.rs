@@ -22,7 +22,7 @@ pub(super) fn refused(datastores: Vec<String>, destroy_data: &[PathBuf]) -> Stri
     request.destroy_data = destroy_data.to_vec();
     let cancel = AtomicBool::new(false);
     let error = run(&request, &RealClock::new(), &cancel, &mut Silent).unwrap_err();
-    assert_eq!(results.path().read_dir().unwrap().count(), 0, "a results file was begun");
+    assert_eq!(results.path().read_dir().unwrap().count(), 0, "a results file was created");
     error.to_string()
 }
 
@@ -63,8 +63,8 @@ fn without_the_right_password_nobody_is_let_in() {
     assert!(message.contains("wants CHAP") && message.contains("give a user"), "{message}");
     let message = refused("vm@", &wrong);
     assert!(message.contains("user vm") && message.contains("password"), "{message}");
-    let message = refused("somebody@", &right);
-    assert!(message.contains("user somebody") && message.contains("password"), "{message}");
+    let message = refused("other@", &right);
+    assert!(message.contains("user other") && message.contains("password"), "{message}");
     let message = refused(&format!("vm%{WRONG}@"), "");
     assert!(message.contains("user vm"), "{message}");
     let message = refused("vm@", "");

@@ -81,7 +81,7 @@ fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// One fault in each of as many trials: each happens, is mended and told.
+/// One fault in each trial: each happens, is overcome and reported.
 #[track_caller]
 fn assert_each_mended(bench: &Bench, load: Load, faults: &[(Fault, &str)]) {
     let load = Load { blocks: faults.len() as u32, ..load };

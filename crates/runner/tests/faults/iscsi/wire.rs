@@ -1,5 +1,4 @@
-//! Data units that are wrong: each is noticed, the session made anew, and what was outstanding sent
-//! again.
+//! Invalid data units: each is noticed, the session opened again, and outstanding commands sent again.
 
 use stormeter_peers::{Direction, Fault};
 
