@@ -1,14 +1,13 @@
-//! Which trials count where blocks were measured again, and which are still to be made.
+//! Decides which trials count if blocks were measured again, and which are still due.
 //!
-//! A trial that broke (it failed, or its counters break a law) takes its block with it: the trials that are
-//! compared with one another have to be of one time. So they are measured again together, at most twice. The
-//! last attempt counts, whatever it shows; what was found before stays in the results file and is counted
-//! ([`stormeter_statistics::MeasuredAgain`]), so that storage which breaks trial after trial does not pass
-//! by being asked often enough.
+//! A trial that broke (it failed, or its counters break a law) invalidates its block: trials that are compared with one
+//! another must be from the same time. So they are measured again together, at most twice. The last attempt counts,
+//! whatever it shows; earlier attempts stay in the results file and are counted
+//! ([`stormeter_statistics::MeasuredAgain`]), so that storage that breaks trial after trial does not pass by repetition.
 //!
 //! A **member** is a cell, which has one trial in a block. A **group** is the cells that are compared with one another,
-//! those of one load. A **redo** measures all blocks of a group again on request: nothing of what was there before
-//! counts then, so that nobody chooses among trials.
+//! those of one load. A **redo** measures all blocks of a group again on request: no earlier trial counts then, so that
+//! trials cannot be picked by their results.
 
 use std::collections::HashMap;
 
@@ -17,16 +16,16 @@ use stormeter_statistics::laws::broken_law;
 use stormeter_statistics::{BrokenBy, MeasuredAgain};
 use stormeter_study::{Cell, StudyPlan, WorkloadKind};
 
-/// A block is measured again so often at the most.
+/// The largest number of times that a block is measured again.
 const AGAIN: u32 = 2;
 
-/// What trials are judged by.
+/// What is needed to judge trials.
 #[derive(Debug, Default)]
 struct Of {
     cells: Vec<Cell>,
-    /// By number.
+    /// The workloads, by number.
     workloads: Vec<WorkloadKind>,
-    /// Of each datastore.
+    /// Per datastore: whether it answers from nothing.
     is_null: Vec<bool>,
 }
 
@@ -42,12 +41,12 @@ pub struct Attempts {
 #[derive(Debug, Default)]
 struct Group {
     members: Vec<usize>,
-    /// How often all of its blocks were measured again by request.
+    /// How often all of its blocks were measured again on request.
     redo: u32,
     blocks: HashMap<u32, Vec<Made>>,
 }
 
-/// A trial that was made.
+/// A recorded trial.
 #[derive(Debug)]
 struct Made {
     member: usize,
@@ -55,7 +54,7 @@ struct Made {
     is_broken: bool,
 }
 
-/// A trial that is still to be made.
+/// A trial that is still due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     /// Its turn in the block.
@@ -227,13 +226,13 @@ impl Group {
         (reached + 1, self.members.clone(), true)
     }
 
-    /// Whether some block broke in all of its attempts: then its cell is invalid, and to measure others again would
-    /// only take time.
+    /// Whether a block broke in all of its attempts: then its cell is invalid, and measuring others again would waste
+    /// time.
     fn has_given_up(&self) -> bool {
         self.blocks.keys().any(|&block| self.of_attempt(block, AGAIN).any(|made| made.is_broken))
     }
 
-    /// Blocks in which the last attempt is whole and sound.
+    /// The number of blocks whose last attempt is complete and sound.
     fn sound_blocks(&self) -> usize {
         let is_sound = |block: &&u32| {
             let (number, missing, _) = self.due(**block);
@@ -243,7 +242,7 @@ impl Group {
         self.blocks.keys().filter(is_sound).count()
     }
 
-    /// Blocks that were measured since the last redo.
+    /// The number of blocks measured since the last redo.
     fn current_blocks(&self) -> u32 {
         self.blocks.keys().filter(|&&block| self.reached(block).is_some()).count() as u32
     }
@@ -253,12 +252,12 @@ impl Group {
 #[derive(Debug)]
 struct Broken {
     by: BrokenBy,
-    /// Whether the storage was at fault and not the measurement.
+    /// Whether the storage is to blame and not the measurement.
     by_storage: bool,
 }
 
 impl Of {
-    /// Why a trial is no measurement; `None` if it is one.
+    /// Why a trial is not a measurement; `None` if it is one.
     fn what_broke(&self, trial: &TrialRecord) -> Option<Broken> {
         let cell = self.cells.get(trial.cell?)?;
         let is_null = self.is_null.get(cell.datastore).copied().unwrap_or(false);
@@ -319,7 +318,7 @@ mod tests {
         Attempts::new(vec![vec![0, 1]])
     }
 
-    /// Makes what is due of a block; member 0 breaks as long as `breaks` says so. Gives the number of trials.
+    /// Records the due trials of a block; member 0 breaks as long as `breaks` says so. Returns the number of trials.
     fn carry_out(attempts: &mut Attempts, block: u32, breaks: impl Fn(u32) -> bool) -> usize {
         let mut made = 0;
         loop {

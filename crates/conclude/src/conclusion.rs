@@ -86,7 +86,7 @@ pub fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTria
         .collect()
 }
 
-/// What is known in addition to the measured trials, except for memories; `is_null` says of each datastore of the plan
+/// What is known in addition to the measured trials, except for caches; `is_null` says for each datastore of the plan
 /// whether it answers from nothing.
 pub fn surroundings(
     plan: &StudyPlan,
@@ -137,21 +137,21 @@ fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {
     }
 }
 
-/// The datastores that a ceiling measured for one of them is of: all that name the same. `None` stands for
-/// the generator's.
+/// The datastores that share the ceiling measured for one of them: all that name the same one. `None` stands for the
+/// generator's ceiling.
 fn bounded_by(plan: &StudyPlan, datastore: Option<usize>) -> Vec<Option<usize>> {
     let Some(datastore) = datastore else { return vec![None] };
     let ceiling_of =
         |datastore: usize| plan.datastores.get(datastore).and_then(|it| it.ceiling.as_ref());
     if ceiling_of(datastore).is_none() {
-        // Through a server that answers from nothing: kept for each datastore by itself.
+        // Through a null server: recorded for each datastore by itself.
         return vec![Some(datastore)];
     }
     let same = (0..plan.datastores.len()).filter(|&it| ceiling_of(it) == ceiling_of(datastore));
     same.map(Some).collect()
 }
 
-/// The best of several of one thing counts, and none that saw no I/O.
+/// Adds a ceiling: the best of several attempts counts, and none without I/O.
 fn add_ceiling(ceilings: &mut Vec<MeasuredCeiling>, one: MeasuredCeiling) {
     let is_same =
         |it: &&mut MeasuredCeiling| (it.datastore, it.workload) == (one.datastore, one.workload);

@@ -1,5 +1,5 @@
-//! Comparisons of the forms 1 to 7, whose files kept a plan of their own. They are read as the studies that they are: of
-//! one workload at one load, a cell a datastore.
+//! Comparisons of forms 1 to 7, whose files have a plan of their own. They are read as studies with one workload and one
+//! load, in which each datastore is a cell.
 
 use rusqlite::{Connection, Result, params};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::{read, write};
 /// The first form in which all files are of studies.
 pub(crate) const FORM_OF_STUDIES: i32 = 8;
 
-/// What files of earlier forms said that they are of.
+/// The kind of content that files of earlier forms declare.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum Contents {
@@ -43,12 +43,12 @@ pub(crate) fn header(
     }))
 }
 
-/// A trial of a comparison as one of a cell. The generator's ceiling is of no datastore, and of the only load.
+/// Gives a trial of a comparison its cell. The generator's ceiling belongs to no datastore, and to the only load.
 pub(crate) fn of_cell(trial: &mut TrialRecord) {
     trial.cell = Some(trial.datastore.unwrap_or(0));
 }
 
-/// Brings a comparison to the form 8: plan, cells and trials. A header that no run wrote stays, and is refused when
+/// Upgrades a comparison to form 8: plan, cells and trials. A header that no run wrote is left as it is, and refused when
 /// it is read.
 pub(crate) fn upgrade(connection: &Connection) -> Result<()> {
     if let Some(Ok(header)) = header(connection)? {

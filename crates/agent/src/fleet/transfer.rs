@@ -184,7 +184,7 @@ fn joined(servers: TrialEnd, clients: TrialEnd) -> TrialEnd {
     all
 }
 
-/// 32 letters that cannot be guessed.
+/// A token of 32 characters that cannot be guessed.
 fn new_token() -> Result<Password, RunError> {
     const SOURCE: &str = "/dev/urandom";
     let mut bytes = [0; 16];

@@ -88,7 +88,7 @@ fn messages_go_between_clients_here_and_servers_behind_an_agent() {
 }
 
 #[test]
-fn who_does_not_know_the_word_is_not_served_and_a_cancel_closes_the_door() {
+fn a_client_without_the_token_is_not_served_and_a_cancel_closes_the_listener() {
     let place = tempfile::tempdir().unwrap();
     let mut session = prepared(&place);
     let write = || transfer(TransferDirection::Write, TransferSink::Memory, 1);
