@@ -65,6 +65,8 @@ mod zipf;
 
 pub use content::ContentSource;
 pub use drive::{drive, drive_verified};
-pub use fixed_work::{FixedWorkLog, Payload, drive_deployment, drive_file_test};
+pub use fixed_work::{
+    FixedWorkLog, MessageDisk, MessageStore, Payload, drive_deployment, drive_file_test,
+};
 pub use observer::Observer;
 pub use verify::{Expectations, LentExpectations, PriorContent, Seal};

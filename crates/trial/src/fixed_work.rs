@@ -7,6 +7,7 @@
 //! because a trial may be sent to an agent on another machine.
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::Kind;
 
 /// One pass over a file, record by record: iozone's tests (Norcott & Capps, *Iozone Filesystem
 /// Benchmark*). Every worker (iozone: process) has its own file.
@@ -102,6 +103,16 @@ pub enum TransferDirection {
     Write,
     /// From the server to the client.
     Read,
+}
+
+impl TransferDirection {
+    /// What messages in this direction are for the server.
+    pub fn kind(self) -> Kind {
+        match self {
+            TransferDirection::Write => Kind::Write,
+            TransferDirection::Read => Kind::Read,
+        }
+    }
 }
 
 /// Where the server stores messages.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fixed_work::{Deployment, FileTest};
+use crate::fixed_work::{Deployment, FileTest, Transfer, TransferSink};
 use crate::trial::{BufferNeeds, Limits};
 
 /// A trial of fixed work that is done on virtual disks.
@@ -83,6 +83,35 @@ pub const SMALL_BYTES: u32 = 4096;
 /// Writes take buffers in turn, enough bytes of them that no window of compressing storage contains
 /// the same data twice (records and windows of ZFS, btrfs and similar are at most 1 MiB).
 const ROTATION_BYTES: u32 = 4 << 20;
+
+impl Transfer {
+    /// Offsets and lengths of a server's I/Os are multiples of this, as direct I/O requires.
+    pub const BLOCK_BYTES: u32 = 4096;
+
+    /// Checks that this many pairs of client and server, on disks of this size, can do the work.
+    ///
+    /// # Errors
+    /// What would make it endless or meaningless; see [`FixedWorkError`].
+    pub fn check(&self, vms: u32, disk_bytes: u64, interval_ns: u64) -> Result<(), FixedWorkError> {
+        if vms == 0 {
+            return Err(FixedWorkError::NoWorkers);
+        }
+        if interval_ns == 0 {
+            return Err(FixedWorkError::Interval);
+        }
+        if self.message_bytes == 0 {
+            return Err(FixedWorkError::Empty { what: "a message" });
+        }
+        if self.messages == 0 {
+            return Err(FixedWorkError::Empty { what: "a transfer" });
+        }
+        let bytes = u64::from(Self::BLOCK_BYTES);
+        if self.sink == TransferSink::Disk && disk_bytes < bytes {
+            return Err(FixedWorkError::TooLarge { what: "a block", bytes, disk_bytes });
+        }
+        Ok(())
+    }
+}
 
 impl FixedWorkTrial {
     /// Checks that the fixed work can be done.

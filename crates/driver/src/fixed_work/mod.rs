@@ -4,6 +4,7 @@
 mod deployment;
 mod file_test;
 mod log;
+mod message_store;
 mod payload;
 mod permutation;
 mod run;
@@ -11,4 +12,5 @@ mod run;
 pub use deployment::drive_deployment;
 pub use file_test::drive_file_test;
 pub use log::FixedWorkLog;
+pub use message_store::{MessageDisk, MessageStore};
 pub use payload::Payload;

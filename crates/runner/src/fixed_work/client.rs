@@ -41,10 +41,7 @@ impl Client {
             clock,
             watcher,
             log: FixedWorkLog::new(self.number, 1, self.interval_ns),
-            kind: match self.transfer.direction {
-                TransferDirection::Write => Kind::Write,
-                TransferDirection::Read => Kind::Read,
-            },
+            kind: self.transfer.direction.kind(),
             step: StepTime::named("transfer"),
         };
         let Some(start_ns) = start() else {

@@ -33,9 +33,6 @@ pub(crate) use before::{Before, before};
 pub(crate) use listener::TransferListener;
 pub use listener::{ListenOrder, TransferClient};
 
-/// Offsets on the disks of servers are multiples of this, which direct I/O accepts everywhere.
-pub(crate) const BLOCK_BYTES: u32 = 4096;
-
 /// A trial of fixed work over all its threads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedWorkRun<'a> {
@@ -77,7 +74,7 @@ impl FixedWorkRun<'_> {
     pub fn granularity_bytes(&self) -> u32 {
         match self.disk_fixed_work() {
             Some(fixed_work) => self.trial(fixed_work, 0, self.vms).granularity_bytes().max(1),
-            None => BLOCK_BYTES,
+            None => Transfer::BLOCK_BYTES,
         }
     }
 
@@ -93,7 +90,9 @@ impl FixedWorkRun<'_> {
     /// See [`FixedWorkError`].
     pub fn check(&self) -> Result<(), FixedWorkError> {
         match self.kind {
-            WorkloadKind::Transfer(transfer) => transfer::check(self, transfer),
+            WorkloadKind::Transfer(transfer) => {
+                transfer.check(self.vms, self.disk_bytes, self.interval_ns)
+            }
             WorkloadKind::Io(_) => Err(FixedWorkError::OtherWork {
                 given: "timed workload",
                 done: "trial of fixed work",

@@ -1,18 +1,13 @@
 //! The server of a transfer: receives or sends messages, and keeps them in memory or on a virtual disk.
 
 use stormeter_datastore::DiskSet;
-use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
-use stormeter_driver::{FixedWorkLog, Observer, Payload};
-use stormeter_trial::{
-    Ended, IoFailure, IoFailureOutcome, Limits, Sample, Start, Transfer, TransferDirection,
-};
+use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+use stormeter_driver::{FixedWorkLog, MessageDisk, MessageStore, Observer, Payload};
+use stormeter_trial::{Ended, IoFailure, Limits, Sample, Start, Transfer, TransferDirection};
 
-use super::BLOCK_BYTES;
 use super::stream::Stream;
 use crate::watcher::Watcher;
 
-/// The most outstanding I/Os of a server: as a file system would read ahead or write behind.
-pub(super) const OUTSTANDING: u32 = 4;
 /// The longest wait for the disk before the socket and cancellation are polled.
 const LOOK_UP_NS: u64 = 50_000_000;
 
@@ -37,12 +32,6 @@ pub(super) enum Keeper {
     },
     /// On the one disk of the set.
     Disk(Box<DiskSet>),
-}
-
-/// The size of each I/O on a disk of this size.
-pub(super) fn chunk_bytes(disk_bytes: u64) -> u32 {
-    let chunk = disk_bytes.min(Payload::CHUNK_BYTES as u64) as u32;
-    chunk - chunk % BLOCK_BYTES
 }
 
 impl Server {
@@ -115,35 +104,32 @@ impl Server {
     }
 }
 
-/// Messages on a disk, one after another.
+/// Messages on a disk: what [`MessageStore`] asks for, on disks that exist.
 struct Files<'a, 'b, D> {
     disks: &'a mut D,
     watcher: &'a mut Watcher<'b>,
-    disk: u32,
-    disk_bytes: u64,
+    store: MessageStore,
     chunk_bytes: u32,
     stall_ns: u64,
-    /// The place of the next chunk.
-    at_bytes: u64,
-    /// The outstanding I/Os, by slot.
-    slots: [Option<Operation>; OUTSTANDING as usize],
     done: Vec<Completion>,
     io_failures: Vec<IoFailure>,
 }
 
 impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
     fn new(disks: &'a mut D, server: &Server, watcher: &'a mut Watcher<'b>) -> Self {
-        let chunk_bytes = chunk_bytes(server.disk_bytes);
-        let places = server.disk_bytes / u64::from(chunk_bytes.max(1));
         Self {
             disks,
             watcher,
-            disk: server.number,
-            disk_bytes: server.disk_bytes,
-            chunk_bytes,
+            store: MessageStore::new(MessageDisk {
+                server: server.number,
+                // The only one of its set.
+                disk: 0,
+                bytes: server.disk_bytes,
+                start: server.start,
+                first_slot: 0,
+            }),
+            chunk_bytes: MessageStore::chunk_bytes(server.disk_bytes),
             stall_ns: server.limits.stall_ns,
-            at_bytes: server.start.place(server.number, places) * u64::from(chunk_bytes),
-            slots: [None; OUTSTANDING as usize],
             done: Vec::new(),
             io_failures: Vec::new(),
         }
@@ -151,64 +137,44 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
 
     /// Receives a message, and writes it as it comes.
     fn take(&mut self, stream: &mut Stream, message_bytes: u64) -> Result<(), Ended> {
-        let mut left = message_bytes;
-        let mut chunk = vec![0; self.chunk_bytes as usize];
-        for slot in (0..OUTSTANDING).cycle() {
-            if left == 0 {
-                break;
+        let mut copy = vec![0; self.chunk_bytes as usize];
+        self.store.begin();
+        while let Some(length) = self.store.length(message_bytes) {
+            self.wait_until(MessageStore::is_ready)?;
+            let chunk = &mut copy[..length as usize];
+            // Not directly into the disk's buffer: completions are reaped while waiting for the socket, and no buffer
+            // may be borrowed then.
+            stream.receive(chunk, &mut || self.look())?;
+            if let Some(buffer) = self.disks.buffer(self.store.slot()) {
+                buffer[..chunk.len()].copy_from_slice(chunk);
             }
-            self.wait_for(slot)?;
-            let length = left.min(u64::from(self.chunk_bytes)) as usize;
-            // Not directly into the disk's buffer: completions are reaped while waiting for the socket, and no buffer may
-            // be borrowed then.
-            stream.receive(&mut chunk[..length], &mut || self.look())?;
-            if let Some(buffer) = self.disks.buffer(slot) {
-                buffer[..length].copy_from_slice(&chunk[..length]);
+            if let Some(operation) = self.store.write(message_bytes) {
+                self.submit(operation)?;
             }
-            self.submit(Kind::Write, slot, length)?;
-            left -= length as u64;
         }
-        (0..OUTSTANDING).try_for_each(|slot| self.wait_for(slot))
+        self.wait_until(|store| store.outstanding() == 0)
     }
 
     /// Reads a message and sends it, in order, while the next chunks are being read.
     fn give(&mut self, stream: &mut Stream, message_bytes: u64) -> Result<(), Ended> {
-        let chunk_bytes = u64::from(self.chunk_bytes);
-        let chunks = message_bytes.div_ceil(chunk_bytes);
-        let length = |chunk: u64| (message_bytes - chunk * chunk_bytes).min(chunk_bytes) as usize;
-        let mut asked = 0;
         let mut copy = vec![0; self.chunk_bytes as usize];
-        for chunk in 0..chunks {
-            while asked < chunks && asked < chunk + u64::from(OUTSTANDING) {
-                self.submit(Kind::Read, (asked % u64::from(OUTSTANDING)) as u32, length(asked))?;
-                asked += 1;
+        self.store.begin();
+        while let Some(length) = self.store.length(message_bytes) {
+            while let Some(operation) = self.store.read_ahead(message_bytes) {
+                self.submit(operation)?;
             }
-            let slot = (chunk % u64::from(OUTSTANDING)) as u32;
-            self.wait_for(slot)?;
-            let bytes = &mut copy[..length(chunk)];
-            if let Some(buffer) = self.disks.buffer(slot) {
-                bytes.copy_from_slice(&buffer[..bytes.len()]);
+            self.wait_until(MessageStore::is_ready)?;
+            let chunk = &mut copy[..length as usize];
+            if let Some(buffer) = self.disks.buffer(self.store.slot()) {
+                chunk.copy_from_slice(&buffer[..chunk.len()]);
             }
-            stream.send(bytes, &mut || self.look())?;
+            stream.send(chunk, &mut || self.look())?;
+            self.store.sent();
         }
         Ok(())
     }
 
-    fn submit(&mut self, kind: Kind, slot: u32, length: usize) -> Result<(), Ended> {
-        let length_bytes = (length as u32).next_multiple_of(BLOCK_BYTES);
-        if self.at_bytes + u64::from(length_bytes) > self.disk_bytes {
-            self.at_bytes = 0;
-        }
-        let operation = Operation {
-            offset_bytes: self.at_bytes,
-            length_bytes,
-            disk: 0,
-            slot,
-            buffer: slot,
-            kind,
-        };
-        self.at_bytes += u64::from(length_bytes);
-        self.slots[slot as usize] = Some(operation);
+    fn submit(&mut self, operation: Operation) -> Result<(), Ended> {
         self.disks.submit(&[operation]).map_err(broken)?;
         // Submitted at once: the next wait is for the socket.
         self.reap(Wait::No)
@@ -222,15 +188,15 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         self.reap(Wait::No)
     }
 
-    /// Waits until nothing is outstanding on the slot.
-    fn wait_for(&mut self, slot: u32) -> Result<(), Ended> {
+    /// Waits until the store is as wanted.
+    fn wait_until(&mut self, is_so: impl Fn(&MessageStore) -> bool) -> Result<(), Ended> {
         let mut waited_ns = 0;
-        while self.slots[slot as usize].is_some() {
-            let before = self.outstanding();
+        while !is_so(&self.store) {
+            let before = self.store.outstanding();
             let started = std::time::Instant::now();
             self.reap(Wait::AtMost(LOOK_UP_NS))?;
             waited_ns += started.elapsed().as_nanos() as u64;
-            let outstanding = self.outstanding();
+            let outstanding = self.store.outstanding();
             if outstanding < before {
                 waited_ns = 0;
             }
@@ -244,29 +210,11 @@ impl<'a, 'b, D: Disks> Files<'a, 'b, D> {
         Ok(())
     }
 
-    fn outstanding(&self) -> u64 {
-        self.slots.iter().flatten().count() as u64
-    }
-
     /// Reaps completions. A message is worth nothing if one of its I/Os failed, so the first failure ends the trial.
     fn reap(&mut self, wait: Wait) -> Result<(), Ended> {
         self.disks.reap(wait, &mut self.done).map_err(broken)?;
-        for completion in self.done.drain(..) {
-            let place = self.slots.get_mut(completion.slot as usize);
-            let Some(operation) = place.and_then(Option::take) else { continue };
-            let outcome = match completion.outcome() {
-                Ok(bytes) if bytes == operation.length_bytes => continue,
-                Ok(bytes) => IoFailureOutcome::Short(bytes),
-                Err(error) => IoFailureOutcome::Failed(error),
-            };
-            self.io_failures.push(IoFailure {
-                disk: self.disk,
-                kind: operation.kind,
-                offset_bytes: operation.offset_bytes,
-                length_bytes: operation.length_bytes,
-                outcome,
-            });
-        }
+        let store = &mut self.store;
+        self.io_failures.extend(self.done.drain(..).filter_map(|done| store.completed(done)));
         if self.io_failures.is_empty() { Ok(()) } else { Err(Ended::TooManyErrors) }
     }
 }
@@ -280,6 +228,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
 
+    use stormeter_disk::Kind;
     use stormeter_trial::TransferSink;
 
     use super::*;
@@ -298,7 +247,7 @@ mod tests {
 
     impl SlowDisk {
         fn new(bytes: Vec<u8>) -> Self {
-            let buffers = vec![vec![0; CHUNK]; OUTSTANDING as usize];
+            let buffers = vec![vec![0; CHUNK]; MessageStore::OUTSTANDING as usize];
             Self { bytes, buffers, waiting: Vec::new(), deepest: 0 }
         }
     }
@@ -379,10 +328,10 @@ mod tests {
                 scope.spawn(|| client.send(&message, &mut || Ok(())).unwrap());
                 files.take(server, message.len() as u64).unwrap();
             });
-            assert_eq!(files.outstanding(), 0);
+            assert_eq!(files.store.outstanding(), 0);
         });
         assert!(disk.waiting.is_empty() && disk.bytes[..message.len()] == message);
-        assert_eq!(disk.deepest, OUTSTANDING as usize);
+        assert_eq!(disk.deepest, MessageStore::OUTSTANDING as usize);
     }
 
     #[test]
@@ -399,7 +348,7 @@ mod tests {
             });
         });
         assert!(received == message);
-        assert_eq!(disk.deepest, OUTSTANDING as usize);
+        assert_eq!(disk.deepest, MessageStore::OUTSTANDING as usize);
     }
 
     #[test]
@@ -419,12 +368,5 @@ mod tests {
         let both: Vec<bool> = first.iter().zip(&next).map(|(a, b)| *a && *b).collect();
         assert_eq!(first.iter().chain(&next).filter(|it| **it).count(), 4);
         assert!(both.iter().all(|both| !both), "{first:?} {next:?}");
-    }
-
-    #[test]
-    fn chunks_are_whole_blocks_that_the_disk_holds() {
-        assert_eq!(chunk_bytes(1 << 40), 256 << 10);
-        assert_eq!(chunk_bytes(10_000), 8192);
-        assert_eq!(chunk_bytes(4096), 4096);
     }
 }

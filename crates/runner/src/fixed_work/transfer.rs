@@ -5,38 +5,17 @@ use std::net::TcpStream;
 use stormeter_datastore::{
     Caching, CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock,
 };
-use stormeter_driver::Payload;
-use stormeter_trial::{FixedWorkError, Sample, Transfer, TransferSink};
+use stormeter_driver::{MessageStore, Payload};
+use stormeter_trial::{Sample, Transfer, TransferSink};
 
+use super::FixedWorkRun;
 use super::client::Client;
 use super::pair::connected;
-use super::server::{Keeper, OUTSTANDING, Server, chunk_bytes};
+use super::server::{Keeper, Server};
 use super::stream::Stream;
-use super::{BLOCK_BYTES, FixedWorkRun};
 use crate::error::RunError;
 use crate::watcher::Watcher;
 use crate::workers::Job;
-
-pub(super) fn check(run: &FixedWorkRun<'_>, transfer: &Transfer) -> Result<(), FixedWorkError> {
-    if run.vms == 0 {
-        return Err(FixedWorkError::NoWorkers);
-    }
-    if run.interval_ns == 0 {
-        return Err(FixedWorkError::Interval);
-    }
-    if transfer.message_bytes == 0 {
-        return Err(FixedWorkError::Empty { what: "a message" });
-    }
-    if transfer.messages == 0 {
-        return Err(FixedWorkError::Empty { what: "a transfer" });
-    }
-    let disk_bytes = run.disk_bytes;
-    if transfer.sink == TransferSink::Disk && disk_bytes < u64::from(BLOCK_BYTES) {
-        let bytes = u64::from(BLOCK_BYTES);
-        return Err(FixedWorkError::TooLarge { what: "a block", bytes, disk_bytes });
-    }
-    Ok(())
-}
 
 /// The memory of all pairs.
 pub(super) fn memory_bytes(run: &FixedWorkRun<'_>, transfer: &Transfer) -> u64 {
@@ -144,9 +123,9 @@ impl Job for TransferJob<'_> {
             return Ok(Some(Keeper::Memory { bytes }));
         }
         let open = OpenDisks {
-            buffers: OUTSTANDING,
-            buffer_bytes: chunk_bytes(server.disk_bytes),
-            in_flight: OUTSTANDING,
+            buffers: MessageStore::OUTSTANDING,
+            buffer_bytes: MessageStore::chunk_bytes(server.disk_bytes),
+            in_flight: MessageStore::OUTSTANDING,
         };
         let disks = datastore.disks_of(&[server.number], open, Caching::AsOpened)?;
         Ok(Some(Keeper::Disk(Box::new(disks))))

@@ -4,82 +4,20 @@
 //! what their servers do on the datastore, as they do in the field. Counting works like in the runner's
 //! client: the sample of a prediction has the form of a measured one.
 
-mod files;
 mod pair;
+mod trial;
 
 use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::{FixedWorkLog, Observer};
-use stormeter_trial::{
-    Ended, FixedWorkError, IoFailure, IoFailureOutcome, Limits, Sample, Start, StepTime, Transfer,
-    TransferDirection, TransferSink,
-};
+use stormeter_trial::{Ended, Sample, StepTime};
 
 use crate::machine::{ClientWay, Machine};
-use files::BLOCK_BYTES;
 use pair::{Message, Pair, SLOTS};
+
+pub use trial::{TransferError, TransferTrial};
 
 /// How much time is simulated before checking whether to continue.
 const LOOK_UP_NS: u64 = 10_000_000;
-
-/// Transfers of all VMs, at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TransferTrial {
-    /// What each pair of client and server does.
-    pub transfer: Transfer,
-    /// Number of pairs, one per VM.
-    pub vms: u32,
-    /// Size of each VM's disk.
-    pub disk_bytes: u64,
-    /// Where on their disks the servers start.
-    pub start: Start,
-    /// Length of an interval row.
-    pub interval_ns: u64,
-    /// When to give up; a transfer ends with its first failed I/O.
-    pub limits: Limits,
-}
-
-/// Transfers that cannot be driven.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TransferError {
-    /// They are meaningless.
-    #[error(transparent)]
-    FixedWork(#[from] FixedWorkError),
-    /// The machine has no clients.
-    #[error("a machine without clients was given to transfers: build it with Machine::with_client")]
-    NoClient,
-    /// More pairs than the machine has VMs.
-    #[error("{vms} pairs on a machine of {room} VMs: build it for as many")]
-    TooManyVms {
-        /// Number of pairs.
-        vms: u32,
-        /// Number of VMs.
-        room: u32,
-    },
-}
-
-impl TransferTrial {
-    /// The conditions of a transfer on real sockets.
-    fn check(&self) -> Result<(), FixedWorkError> {
-        let disk_bytes = self.disk_bytes;
-        if self.vms == 0 {
-            return Err(FixedWorkError::NoWorkers);
-        }
-        if self.interval_ns == 0 {
-            return Err(FixedWorkError::Interval);
-        }
-        if self.transfer.message_bytes == 0 {
-            return Err(FixedWorkError::Empty { what: "a message" });
-        }
-        if self.transfer.messages == 0 {
-            return Err(FixedWorkError::Empty { what: "a transfer" });
-        }
-        if self.transfer.sink == TransferSink::Disk && disk_bytes < u64::from(BLOCK_BYTES) {
-            let bytes = u64::from(BLOCK_BYTES);
-            return Err(FixedWorkError::TooLarge { what: "a block", bytes, disk_bytes });
-        }
-        Ok(())
-    }
-}
 
 /// Executes the transfers, starting at the machine's current time.
 ///
@@ -94,7 +32,7 @@ pub fn drive_transfer<O: Observer>(
     machine: &mut Machine,
     observer: &mut O,
 ) -> Result<Sample, TransferError> {
-    trial.check()?;
+    trial.transfer.check(trial.vms, trial.disk_bytes, trial.interval_ns)?;
     let way = machine.client().ok_or(TransferError::NoClient)?;
     if trial.vms > way.vms() {
         return Err(TransferError::TooManyVms { vms: trial.vms, room: way.vms() });
@@ -131,10 +69,7 @@ impl<'a, O: Observer> Transfers<'a, O> {
             observer,
             pairs: (0..trial.vms).map(|vm| Pair::new(vm, trial, way)).collect(),
             log: FixedWorkLog::new(0, trial.vms, trial.interval_ns),
-            kind: match trial.transfer.direction {
-                TransferDirection::Write => Kind::Write,
-                TransferDirection::Read => Kind::Read,
-            },
+            kind: trial.transfer.direction.kind(),
             step: StepTime::named("transfer"),
             active: u64::from(trial.vms),
             outstanding: 0,
@@ -203,23 +138,9 @@ impl<'a, O: Observer> Transfers<'a, O> {
     fn completed(&mut self, completion: Completion, now_ns: u64) -> bool {
         let (vm, place) = (completion.slot / SLOTS, completion.slot % SLOTS);
         let pair = &mut self.pairs[vm as usize];
-        if let Some(operation) = pair.operation(place) {
-            let outcome = match completion.outcome() {
-                Ok(bytes) if bytes == operation.length_bytes => None,
-                Ok(bytes) => Some(IoFailureOutcome::Short(bytes)),
-                Err(error) => Some(IoFailureOutcome::Failed(error)),
-            };
-            if let Some(outcome) = outcome {
-                let Operation { kind, offset_bytes, length_bytes, .. } = operation;
-                self.log.io_failed(IoFailure {
-                    disk: vm,
-                    kind,
-                    offset_bytes,
-                    length_bytes,
-                    outcome,
-                });
-                return false;
-            }
+        if let Some(fault) = pair.io_completed(completion) {
+            self.log.fault(fault);
+            return false;
         }
         let bytes = completion.outcome().unwrap_or_default();
         match pair.completed(place, bytes, &mut self.operations) {

@@ -5,15 +5,15 @@
 //! them to the network segment by segment, the receiver's takes what has arrived, and TCP keeps the
 //! sender from running further ahead than the network and its receive buffer can hold.
 
-use stormeter_disk::{Kind, Operation};
-use stormeter_trial::{TransferDirection, TransferSink};
+use stormeter_disk::{Completion, Kind, Operation};
+use stormeter_driver::{MessageDisk, MessageStore};
+use stormeter_trial::{Fault, TransferDirection, TransferSink};
 
-use super::TransferTrial;
-use super::files::{Files, OUTSTANDING};
+use super::trial::TransferTrial;
 use crate::machine::{ClientWay, Lane};
 
 /// Slots of each pair: its lanes, and its I/Os.
-pub(super) const SLOTS: u32 = FIRST_IO + OUTSTANDING;
+pub(super) const SLOTS: u32 = FIRST_IO + MessageStore::OUTSTANDING;
 const LANES: [Lane; 4] = [Lane::ClientCpu, Lane::ServerCpu, Lane::There, Lane::Back];
 const FIRST_IO: u32 = LANES.len() as u32;
 
@@ -59,7 +59,7 @@ pub(super) struct Pair {
     message_bytes: u64,
     segment_bytes: u64,
     messages_left: u32,
-    files: Option<Files>,
+    store: Option<MessageStore>,
     stage: Stage,
     began_ns: u64,
     /// Bytes that the sender's thread has started, that arrived, that the receiver's thread has started
@@ -74,8 +74,13 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(vm: u32, trial: &TransferTrial, way: ClientWay) -> Self {
         let transfer = &trial.transfer;
-        let first_slot = vm * SLOTS + FIRST_IO;
-        let files = || Files::new(vm, (trial.disk_bytes, trial.start), first_slot);
+        let disk = MessageDisk {
+            server: vm,
+            disk: vm,
+            bytes: trial.disk_bytes,
+            start: trial.start,
+            first_slot: vm * SLOTS + FIRST_IO,
+        };
         Self {
             vm,
             way,
@@ -83,7 +88,7 @@ impl Pair {
             message_bytes: transfer.message_bytes,
             segment_bytes: way.segment_bytes(transfer.message_bytes),
             messages_left: transfer.messages,
-            files: (transfer.sink == TransferSink::Disk).then(files),
+            store: (transfer.sink == TransferSink::Disk).then(|| MessageStore::new(disk)),
             stage: Stage::Done,
             began_ns: 0,
             started: 0,
@@ -103,8 +108,8 @@ impl Pair {
         self.messages_left -= 1;
         self.began_ns = now_ns;
         (self.started, self.arrived, self.taking, self.taken) = (0, 0, 0, 0);
-        if let Some(files) = &mut self.files {
-            files.begin();
+        if let Some(store) = &mut self.store {
+            store.begin();
         }
         self.bare(Stage::Asking, Lane::ClientCpu, operations);
         true
@@ -118,9 +123,9 @@ impl Pair {
         }
     }
 
-    /// The I/O of a slot.
-    pub(super) fn operation(&self, place: u32) -> Option<Operation> {
-        self.files.as_ref()?.operation(place.checked_sub(FIRST_IO)?)
+    /// If that was an I/O of the server, it is no longer outstanding. Returns how it failed.
+    pub(super) fn io_completed(&mut self, completion: Completion) -> Option<Fault> {
+        self.store.as_mut()?.completed(completion)
     }
 
     /// An operation on this many bytes is done.
@@ -133,11 +138,7 @@ impl Pair {
         let bytes = u64::from(bytes);
         let mut moved_bytes = 0;
         match LANES.get(place as usize) {
-            None => {
-                if let Some(files) = &mut self.files {
-                    files.done(place - FIRST_IO);
-                }
-            }
+            None => {}
             Some(&lane) => match self.stage {
                 Stage::Asking if self.is_write => self.stage = Stage::Moving,
                 Stage::Asking => self.bare(Stage::Request, Lane::There, operations),
@@ -160,7 +161,7 @@ impl Pair {
         if self.stage == Stage::Moving {
             self.send(operations);
             self.take(operations);
-            if self.taken == self.message_bytes && self.files.as_ref().is_none_or(Files::are_idle) {
+            if self.taken == self.message_bytes && self.is_stored() {
                 if !self.is_write {
                     return Message::Ended { moved_bytes };
                 }
@@ -179,19 +180,20 @@ impl Pair {
         if lane == sender {
             self.is_sending = false;
             self.loaded(wire, bytes, operations);
-            if let (false, Some(files)) = (self.is_write, &mut self.files)
-                && files.came_to(self.started, self.message_bytes).is_some()
+            if let (false, Some(store)) = (self.is_write, &mut self.store)
+                && store.is_end(self.started, self.message_bytes)
             {
+                store.sent();
                 self.read_ahead(operations);
             }
         } else if lane == wire {
             self.arrived += bytes;
         } else {
             self.taken += bytes;
-            if let (true, Some(files)) = (self.is_write, &mut self.files)
-                && let Some(length) = files.came_to(self.taken, self.message_bytes)
+            if let (true, Some(store)) = (self.is_write, &mut self.store)
+                && store.is_end(self.taken, self.message_bytes)
             {
-                files.write(length, operations);
+                operations.extend(store.write(self.message_bytes));
             }
         }
     }
@@ -205,8 +207,8 @@ impl Pair {
         if self.is_sending || is_full {
             return;
         }
-        let reach = match &self.files {
-            Some(files) if !self.is_write => files.reach_bytes(self.message_bytes),
+        let reach = match &self.store {
+            Some(store) if !self.is_write => store.reach_bytes(self.message_bytes),
             _ => self.message_bytes,
         };
         let bytes = reach.saturating_sub(self.started).min(segment);
@@ -223,8 +225,8 @@ impl Pair {
         if self.taking > self.taken {
             return;
         }
-        let reach = match &self.files {
-            Some(files) if self.is_write => files.reach_bytes(self.message_bytes),
+        let reach = match &self.store {
+            Some(store) if self.is_write => store.reach_bytes(self.message_bytes),
             _ => self.message_bytes,
         };
         let there = self.arrived.min(reach).saturating_sub(self.taken);
@@ -237,9 +239,14 @@ impl Pair {
     }
 
     fn read_ahead(&mut self, operations: &mut Vec<Operation>) {
-        if let Some(files) = &mut self.files {
-            files.read(self.message_bytes, operations);
+        if let Some(store) = &mut self.store {
+            operations.extend(std::iter::from_fn(|| store.read_ahead(self.message_bytes)));
         }
+    }
+
+    /// Whether none of the server's I/Os is outstanding.
+    fn is_stored(&self) -> bool {
+        self.store.as_ref().is_none_or(|store| store.outstanding() == 0)
     }
 
     /// An operation without bytes; the message stays in this stage until it is done.
