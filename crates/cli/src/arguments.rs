@@ -9,6 +9,7 @@ use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_lab::LabOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
+use crate::arguments_show::ShowOptions;
 use crate::arguments_site::SiteOptions;
 use crate::arguments_study::RunOptions;
 use crate::color::Color;
@@ -121,7 +122,7 @@ pub(crate) struct AgentOptions {
 Results go to stormeter-demo.db and stormeter-demo.html in the working directory; where an earlier \
 demonstration left these, to stormeter-demo-2.db and so on.")]
 pub(crate) struct DemoOptions {
-    /// Write the page here [default: beside the results file, under its name]
+    /// Write the page here [default: next to the results file, with its name]
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Seed of orders, offsets and contents [default: drawn, and printed]
@@ -161,18 +162,6 @@ pub(crate) enum SchemaName {
     Report,
     /// What `replicate --json` prints
     Replicate,
-}
-
-/// How the result is shown.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub(crate) struct ShowOptions {
-    /// Write the report as a self-contained HTML page; - writes it to standard output, without tables
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Print JSON instead of tables
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -257,7 +246,7 @@ pub(crate) struct DoctorOptions {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The URL is the first line on stdout. MOUNT and NFS are on one port of 127.0.0.1: other machines cannot \
-connect, but every user of this one can, and acts with the rights of whoever started this.
+connect, but every user of this one can, and acts with the rights of the user who started this.
 
 Examples:
   stormeter serve-nfs /srv/vm

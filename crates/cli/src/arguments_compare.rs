@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
 
-use crate::arguments::ShowOptions;
+use crate::arguments_show::ShowOptions;
 use crate::units;
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stormeter_fault::ScheduledFault;
 
-use crate::arguments::ShowOptions;
+use crate::arguments_show::ShowOptions;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

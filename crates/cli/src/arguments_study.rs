@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::arguments::ShowOptions;
+use crate::arguments_show::ShowOptions;
 
 /// What is measured again of a study that is in its results file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,5 @@
-//! The command line: arguments, terminal, signals and exit codes. What is worth testing without a
-//! terminal lives in the crates below.
+//! The command line: arguments, terminal, signals and exit codes. Logic that can be tested without a
+//! terminal is in the crates below.
 
 mod arguments;
 mod arguments_calibrate;
@@ -7,6 +7,7 @@ mod arguments_compare;
 mod arguments_lab;
 mod arguments_net;
 mod arguments_predict;
+mod arguments_show;
 mod arguments_site;
 mod arguments_study;
 mod child;
@@ -18,6 +19,7 @@ mod exit;
 mod help;
 mod hosts;
 mod live;
+mod narrow;
 mod null_servers;
 mod output;
 mod rack_control;
@@ -92,12 +94,12 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether more than the version is asked for. The parser stops at --version.
+/// Whether --verbose is given in addition to --version, at which the parser stops.
 fn is_verbose() -> bool {
     std::env::args_os().any(|word| word == "--verbose")
 }
 
-/// A failure, in the form in which the parser says its own.
+/// Prints a failure in the format of the parser's own errors.
 fn say(failure: &Failure, names: SettingNames, color: Color) {
     let is_painted = color.is_used(std::io::stderr().is_terminal());
     let error = if is_painted { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
@@ -106,7 +108,7 @@ fn say(failure: &Failure, names: SettingNames, color: Color) {
     if !settings.is_empty() {
         text += &format!(" ({})", settings.join(", "));
     }
-    // Line by line: a place in a file is shown on lines of its own.
+    // Line by line: positions in files have lines of their own.
     for (index, line) in text.lines().enumerate() {
         let line = stormeter_report::printable(line);
         if index == 0 { eprintln!("{error} {line}") } else { eprintln!("{line}") }

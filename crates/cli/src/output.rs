@@ -1,4 +1,4 @@
-//! Where results go: tables or JSON to standard output, the page to its file, or all of standard output.
+//! Prints results: tables or JSON to standard output, the page to its file or to standard output.
 
 use std::io::{IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -10,12 +10,13 @@ use stormeter_results::{Phase, TrialRecord};
 use stormeter_study::StudyNote;
 use terminal_size::{Width, terminal_size_of};
 
-use crate::arguments::ShowOptions;
+use crate::arguments_show::ShowOptions;
 use crate::color::Color;
 use crate::exit::Failure;
+use crate::narrow::narrowed;
 use crate::repeat;
 
-/// The report of a conclusion; `names` are what its reader calls settings.
+/// The report of a conclusion; `names` are the names of settings for its reader.
 pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
     let Conclusion {
         header,
@@ -49,7 +50,7 @@ pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
     })
 }
 
-/// Shows a report as asked for.
+/// Shows a report in the requested forms.
 pub(crate) fn show(
     report: &Report,
     options: &ShowOptions,
@@ -63,7 +64,7 @@ pub(crate) fn show(
     )
 }
 
-/// Shows something in the forms that are asked for.
+/// Shows something in the requested forms.
 pub(crate) fn present(
     options: &ShowOptions,
     json: impl FnOnce() -> serde_json::Value,
@@ -71,7 +72,7 @@ pub(crate) fn present(
     page: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     match &options.html {
-        // It has standard output to itself.
+        // Nothing else goes to standard output.
         Some(path) if is_stdout(path) => return print(&page()),
         _ if options.json => {
             let text = serde_json::to_string_pretty(&json())
@@ -80,19 +81,19 @@ pub(crate) fn present(
         }
         _ => print(&tables())?,
     }
-    // Last, so that a page that cannot be written takes nothing else away.
+    // Last, so that the rest is printed even if the page cannot be written.
     match &options.html {
         Some(path) => write_page(path, &page()),
         None => Ok(()),
     }
 }
 
-/// Whether a file's name stands for standard output.
+/// Whether a file name means standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses, before anything is measured, places where results or a page cannot be written.
+/// Refuses, before anything is measured, paths where results or a page cannot be written.
 pub(crate) fn check_outputs(options: &ShowOptions, results: Option<&Path>) -> Result<(), Failure> {
     if results.is_some_and(is_stdout) {
         return Err(Failure::Usage(
@@ -117,7 +118,7 @@ pub(crate) fn check_outputs(options: &ShowOptions, results: Option<&Path>) -> Re
             path.display()
         )));
     }
-    // The evidence is not to be replaced by its picture.
+    // A page must not replace a results file.
     let mut head = [0; 16];
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut head));
     if is_same_file(path, results) || (read.is_ok() && head.starts_with(b"SQLite format 3")) {
@@ -134,7 +135,7 @@ fn is_same_file(page: &Path, results: Option<&Path>) -> bool {
         .is_some_and(|results| std::path::absolute(page).ok() == std::path::absolute(results).ok())
 }
 
-/// Writes a page, and says where it is so that it can be clicked.
+/// Writes a page, and prints its URL.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     std::fs::write(path, page).map_err(|error| {
         Failure::File(format!("the page cannot be written to {}: {error}", path.display()))
@@ -155,13 +156,21 @@ fn file_url(path: &Path) -> String {
     format!("file://{}", escaped.collect::<String>())
 }
 
-/// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
+/// Prints to standard output. A reader that stops reading (`| head`) is not a failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::File(format!("stdout cannot be written: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints tables to standard output, in lines that fit if that is a terminal.
+pub(crate) fn print_tables(text: &str) -> Result<(), Failure> {
+    match terminal_width() {
+        Some(width) => print(&narrowed(text, width)),
+        None => print(text),
     }
 }
 
@@ -173,7 +182,7 @@ pub(crate) fn print_notes(file: &str, notes: &[StudyNote]) {
     }
 }
 
-/// How tables are laid out on standard output: to the width of the terminal that it is.
+/// The layout of tables on standard output: as wide as its terminal.
 pub(crate) fn layout(color: Color) -> TerminalOptions {
     let usual = TerminalOptions::default();
     TerminalOptions {
@@ -183,7 +192,7 @@ pub(crate) fn layout(color: Color) -> TerminalOptions {
     }
 }
 
-/// Columns of the terminal that standard output is.
+/// The columns of standard output, if that is a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = terminal_size_of(std::io::stdout());
     size.map(|(Width(columns), _)| usize::from(columns)).filter(|columns| *columns > 0)

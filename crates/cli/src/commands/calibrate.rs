@@ -18,13 +18,13 @@ use crate::arguments_calibrate::CalibrateOptions;
 use crate::commands::run::{read_study, read_text};
 use crate::exit::{Exit, Failure};
 use crate::live::Screen;
-use crate::output::{is_stdout, print};
+use crate::output::{is_stdout, print, print_tables};
 use crate::signals::cancel_on_signals;
 
 /// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
-/// A parameter that may be 0 is searched from this share of its upper bound on: what is fitted on a
-/// logarithmic scale has no 0.
+/// The search for a parameter that may be 0 starts at this share of its upper bound: a logarithmic scale has
+/// no 0.
 const LEAST_OF_BOUND: f64 = 1e-4;
 
 pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
@@ -129,8 +129,8 @@ fn from_published(
     site: &SiteFile,
     options: &CalibrateOptions,
 ) -> Result<(StudyPlan, Split, Vec<FreeParameter>), Failure> {
-    let beside = || options.site.parent().unwrap_or(Path::new("")).join("study.yaml");
-    let study = options.study.clone().unwrap_or_else(beside);
+    let default = || options.site.parent().unwrap_or(Path::new("")).join("study.yaml");
+    let study = options.study.clone().unwrap_or_else(default);
     let plan = read_study(&study)?;
     let (fitted, elsewhere) = published(&plan, &site.site, &site.calibration)
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -153,7 +153,7 @@ fn from_published(
     Ok((plan, Split { fitted, held_out: Vec::new() }, free))
 }
 
-/// The free parameters with the values from which the search begins: those of the file.
+/// The free parameters with the values at which the search starts: those of the file.
 fn parameters(text: &str, free: &[FreeParameter]) -> Result<Vec<FitParameter>, Failure> {
     free.iter()
         .map(|one| {
@@ -174,7 +174,7 @@ fn changes(free: &[FreeParameter], values: &[f64]) -> Vec<Override> {
     free.iter().zip(values).flat_map(|(one, value)| one.at(*value)).collect()
 }
 
-/// As many digits as a fit ever knows.
+/// The number of digits that a fit can determine.
 fn four_digits(value: f64) -> f64 {
     if value == 0.0 {
         return value;
@@ -193,5 +193,7 @@ fn show(
             .map_err(|error| Failure::File(error.to_string()))?;
         return print(&format!("{text}\n"));
     }
-    print(&terminal(calibration, &|number, value| free[number].unit.text(four_digits(value))))
+    print_tables(&terminal(calibration, &|number, value| {
+        free[number].unit.text(four_digits(value))
+    }))
 }

@@ -5,7 +5,7 @@ use stormeter_runner::{Health, examine};
 
 use crate::arguments::DoctorOptions;
 use crate::exit::{Exit, Failure};
-use crate::output::print;
+use crate::output::{print, print_tables};
 
 pub(crate) fn run(options: &DoctorOptions) -> Result<Exit, Failure> {
     let found = examine(&RealClock::new(), &options.datastores);
@@ -27,7 +27,7 @@ pub(crate) fn run(options: &DoctorOptions) -> Result<Exit, Failure> {
                 text += &format!("      {:width$}  → {}\n", "", advice.advice);
             }
         }
-        print(&text)?;
+        print_tables(&text)?;
     }
     let bad = found.iter().any(|advice| advice.health == Health::Bad);
     Ok(if bad { Exit::Failed } else { Exit::Done })

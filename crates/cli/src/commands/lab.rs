@@ -16,7 +16,7 @@ use crate::arguments_lab::{
 };
 use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
-use crate::output::print;
+use crate::output::{print, print_tables};
 use crate::signals::cancel_on_signals;
 
 pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
@@ -25,8 +25,9 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
         LabCommand::Up(options) => bring_up(options),
         LabCommand::Status(LabDirectory { dir }) => {
             let text = status_text(&status(dir)?);
-            // Names are the file's, which may be anybody's.
-            print(&text.lines().map(|line| format!("{}\n", printable(line))).collect::<String>())?;
+            // Names come from the file, which may be untrusted.
+            let lines = text.lines().map(|line| format!("{}\n", printable(line)));
+            print_tables(&lines.collect::<String>())?;
             Ok(Exit::Done)
         }
         LabCommand::Do(options) => perform(options),
@@ -112,7 +113,7 @@ fn perform(options: &LabDoOptions) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What a worker guest runs.
+/// The program that worker guests run.
 fn binary(images: &LabImages) -> Result<PathBuf, Failure> {
     match &images.binary {
         Some(path) => Ok(path.clone()),

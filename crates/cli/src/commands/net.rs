@@ -18,12 +18,17 @@ use crate::arguments_net::{
     ThroughputOptions, TransferOptions,
 };
 use crate::exit::{Exit, Failure};
-use crate::output::print;
+use crate::output::{print, terminal_width};
 use crate::signals::cancel_on_signals;
 
 const KEY_VARIABLE: &str = "STORMETER_NET_KEY";
-/// Tables are this wide, as reports are.
+/// Tables are at most this wide, as reports are.
 const WIDTH: usize = 90;
+
+/// The width of tables here.
+fn width() -> usize {
+    terminal_width().unwrap_or(WIDTH).min(WIDTH)
+}
 
 pub(crate) fn run(options: &NetOptions) -> Result<Exit, Failure> {
     if options.new_key {
@@ -73,7 +78,7 @@ fn listen(
     let options = ListenerOptions { address, key, directory, limits: Limits::default() };
     let listener = Listener::bind(options).map_err(failed)?;
     print(&format!("{}\n", listener.address()))?;
-    // Whoever started this may read the address through a pipe.
+    // The parent process may read the address through a pipe.
     let flushed = std::io::stdout().flush();
     flushed.map_err(|error| Failure::File(format!("stdout cannot be written: {error}")))?;
     listener.serve(cancel, &|Ended { peer, result }| {
@@ -145,7 +150,7 @@ fn transfers(client: &Client, options: &TransferOptions) -> Result<(), Failure> 
     show_cells(&cells, &options.show)
 }
 
-/// Both ends in this process, in a directory of the system's for temporary files.
+/// Both ends in this process, with files in the system's temporary directory.
 fn demo(show: &NetShowOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
     let key = Key::random().map_err(failed)?;
@@ -159,7 +164,7 @@ fn demo(show: &NetShowOptions) -> Result<Exit, Failure> {
     let address = listener.address().to_string();
     let over = Arc::new(AtomicBool::new(false));
     let measured = std::thread::scope(|scope| {
-        // What goes wrong there is told by the client's side here.
+        // Errors of that end are reported by the client here.
         scope.spawn(|| listener.serve(&over, &|_| ()));
         let client = Client::new(&address, key, Limits::default(), cancel.clone());
         let measured = measure_demo(&client);
@@ -176,8 +181,8 @@ fn demo(show: &NetShowOptions) -> Result<Exit, Failure> {
                 "Both ends in this process, over loopback; files in {}.\n\n",
                 printable_path(&std::env::temp_dir())
             ))?;
-            print(&format!("{}\n", summary_table(&cells, WIDTH)))?;
-            print(&throughput_table(&streams, None, WIDTH))?;
+            print(&format!("{}\n", summary_table(&cells, width())))?;
+            print(&throughput_table(&streams, None, width()))?;
             print(
                 "\nBetween two machines: stormeter net --new-key > net.key, copy it, then\n  \
              stormeter net --listen 0.0.0.0:7878 --key-file net.key --dir /srv/vm\n  \
@@ -220,11 +225,11 @@ fn show_cells(cells: &[Cell], show: &NetShowOptions) -> Result<(), Failure> {
         let (group, rest) = left.split_at(alike);
         let sizes: Vec<_> = group.iter().map(|cell| decimal_size(cell.length_bytes)).collect();
         let columns = sizes.iter().zip(group).map(|(heading, cell)| Column { heading, cell });
-        text += &rows_table(&cell.observed.title(), &columns.collect::<Vec<_>>(), WIDTH);
+        text += &rows_table(&cell.observed.title(), &columns.collect::<Vec<_>>(), width());
         text += "\n";
         left = rest;
     }
-    text += &summary_table(cells, WIDTH);
+    text += &summary_table(cells, width());
     text += "\nSizes are decimal: 100 KB = 100 000 B.\n";
     print(&text)
 }
@@ -237,7 +242,7 @@ fn show_throughput(
     if show.json || show.csv {
         return show_all(&[], measured, show);
     }
-    print(&throughput_table(measured, line_rate, WIDTH))
+    print(&throughput_table(measured, line_rate, width()))
 }
 
 fn show_all(cells: &[Cell], streams: &[Throughput], show: &NetShowOptions) -> Result<(), Failure> {
@@ -285,7 +290,7 @@ fn failed(error: ProbeError) -> Failure {
     }
 }
 
-/// What was broken off on demand is no failure.
+/// An interruption on request is not a failure.
 fn ended(cancel: &AtomicBool, result: Result<(), Failure>) -> Result<Exit, Failure> {
     match result {
         Err(_) if cancel.load(Ordering::Relaxed) => Ok(Exit::Interrupted),

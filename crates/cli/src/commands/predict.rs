@@ -19,14 +19,14 @@ use crate::commands::run::{read_study, read_text, results_path};
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::live::{Screen, bar};
-use crate::output::{check_outputs, layout, print, report_of, show};
+use crate::output::{check_outputs, layout, print_tables, report_of, show};
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals;
 
 pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
-    let beside = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
-    let site_file: PathBuf = options.site.clone().unwrap_or_else(beside);
+    let default = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
+    let site_file: PathBuf = options.site.clone().unwrap_or_else(default);
     if !site_file.exists() {
         return Err(Failure::Usage(format!(
             "there is no site file {}: a prediction needs one, which describes hosts, networks and \
@@ -45,9 +45,9 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
     let mut prepared = prepare(plan, &name, &options.what_if, &read)?;
     prepared.ask(&options.ask)?;
     if options.plan {
-        print(&plan_text(&prepared.plan))?;
+        print_tables(&plan_text(&prepared.plan))?;
         if let Some((timing, blocks)) = shortened_from {
-            print(&format!("\n{}\n", shortened_words(&prepared.plan, timing, blocks)))?;
+            print_tables(&format!("\n{}\n", shortened_words(&prepared.plan, timing, blocks)))?;
         }
         return Ok(Exit::Done);
     }
@@ -94,14 +94,14 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
     Ok(exit)
 }
 
-/// What a site file says, with changes made.
+/// The contents of a site file after changes.
 pub(crate) fn read_site(name: &str, text: &str, changes: &[String]) -> Result<SiteFile, String> {
     let changes = changes.iter().map(|change| Override::parse(change));
     let changes = changes.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     parse_site_with(text, &changes).map_err(|errors| errors.in_file(name).to_string())
 }
 
-/// How far it is. Trials that fail are said in lines of their own.
+/// Shows the progress. Failed trials get lines of their own.
 struct Counter(Screen);
 
 impl Counter {

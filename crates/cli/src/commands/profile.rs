@@ -7,23 +7,27 @@ use stormeter_study::{
 use crate::arguments::ProfileOptions;
 use crate::exit::{Exit, Failure};
 use crate::live::wrapped;
-use crate::output::print;
+use crate::output::{print, print_tables, terminal_width};
+
+/// Lines are at most this wide.
+const WIDTH: usize = 100;
 
 pub(crate) fn run(options: &ProfileOptions) -> Result<Exit, Failure> {
     let profiles = match &options.name {
         Some(name) => study_profile(name).map_err(|error| Failure::Usage(error.to_string()))?,
         None => study_profiles(),
     };
-    print(&match (options.json, &options.name) {
-        (true, _) => json(&profiles)?,
-        (false, Some(_)) => yaml(&profiles),
-        (false, None) => table(&profiles),
-    })?;
+    let width = terminal_width().unwrap_or(WIDTH).min(WIDTH);
+    match (options.json, &options.name) {
+        (true, _) => print(&json(&profiles)?)?,
+        (false, Some(_)) => print(&yaml(&profiles, width))?,
+        (false, None) => print_tables(&table(&profiles, width))?,
+    }
     Ok(Exit::Done)
 }
 
-/// A line each, and the source under it, within 100 columns.
-fn table(profiles: &[StudyProfile]) -> String {
+/// A line for each profile, under its source.
+fn table(profiles: &[StudyProfile], columns: usize) -> String {
     let sets = profile_sets();
     let names = profiles.iter().map(|profile| profile.workload.name.as_str());
     let names = names.chain(sets.iter().map(|set| set.name));
@@ -31,11 +35,11 @@ fn table(profiles: &[StudyProfile]) -> String {
     let mut text = String::new();
     let mut source = "";
     for profile in profiles {
-        // What several have in common is said once, above them.
+        // A source of several profiles is printed once, above them.
         if profile.source != source {
             source = profile.source;
             let gap = if text.is_empty() { "" } else { "\n" };
-            text += &format!("{gap}{}\n", wrapped(source, 100));
+            text += &format!("{gap}{}\n", wrapped(source, columns));
         }
         text += &format!("  {:width$}{}\n", profile.workload.name, profile.summary);
     }
@@ -46,8 +50,8 @@ fn table(profiles: &[StudyProfile]) -> String {
     text
 }
 
-/// With its first and its source as comments.
-fn yaml(profiles: &[StudyProfile]) -> String {
+/// The profiles as a study file has them, with summary and sources as comments.
+fn yaml(profiles: &[StudyProfile], width: usize) -> String {
     let mut text = String::new();
     if let [only] = profiles {
         text += &format!("# {}\n", only.summary);
@@ -58,7 +62,8 @@ fn yaml(profiles: &[StudyProfile]) -> String {
         source = profile.source;
         is_new
     }) {
-        for line in wrapped(&format!("Source: {}", profile.source), 98).lines() {
+        for line in wrapped(&format!("Source: {}", profile.source), width.saturating_sub(2)).lines()
+        {
             text += &format!("# {line}\n");
         }
     }
@@ -89,7 +94,7 @@ mod tests {
     fn what_is_printed_is_read_by_a_study() {
         for name in ["vm-4k", "iozone", "transfers", "file-server", "deploy"] {
             let profiles = study_profile(name).unwrap();
-            let text = format!("datastores: {{a: /a}}\n{}", yaml(&profiles));
+            let text = format!("datastores: {{a: /a}}\n{}", yaml(&profiles, WIDTH));
             let plan = stormeter_study::parse_study(&text).unwrap();
             let expected: Vec<_> = profiles.into_iter().map(|profile| profile.workload).collect();
             assert_eq!(plan.workloads, expected);
@@ -98,12 +103,12 @@ mod tests {
 
     #[test]
     fn the_table_fits_and_has_everything() {
-        let text = table(&study_profiles());
+        let text = table(&study_profiles(), WIDTH);
         for profile in study_profiles() {
             assert!(text.contains(&format!("  {} ", profile.workload.name)), "{text}");
         }
         for line in text.lines() {
-            assert!(line.chars().count() <= 100, "{line}");
+            assert!(line.chars().count() <= WIDTH, "{line}");
         }
     }
 }

@@ -17,18 +17,18 @@ use crate::exit::{Exit, Failure};
 use crate::hosts;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
-use crate::output::{check_outputs, is_stdout, layout, print, print_notes, report_of, show};
+use crate::output::{check_outputs, is_stdout, layout, print_notes, print_tables, report_of, show};
 use crate::rack_control::rack_control;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
 
-/// A study file is written by hand; what is larger is something else.
+/// A study file is written by hand; a larger file is something else.
 const MOST_BYTES: u64 = 4 << 20;
 
 pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
     if options.plan {
-        print(&plan_text(&plan))?;
+        print_tables(&plan_text(&plan))?;
         return Ok(Exit::Done);
     }
     if plan.datastores.iter().any(|datastore| !datastore.site_changes.is_empty()) {
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     };
     let datastores: Vec<String> =
         request.plan.datastores.iter().map(|datastore| datastore.url.clone()).collect();
-    // Before any server is started: who is interrupted then has servers to end.
+    // Before any server is started: an interrupted run has to end its servers.
     let cancel = cancel_on_signals_of(&datastores);
     let conclusion = match finished(&request)? {
         Some(conclusion) => conclusion,
@@ -105,7 +105,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The plan that a study file says.
+/// The plan in a study file.
 pub(crate) fn read_study(path: &Path) -> Result<StudyPlan, Failure> {
     let text = read_text(path, "study file")?;
     let name = path.display().to_string();
@@ -115,7 +115,7 @@ pub(crate) fn read_study(path: &Path) -> Result<StudyPlan, Failure> {
     Ok(file.plan)
 }
 
-/// The text of a file that people write; `what` it is, for messages.
+/// The text of a file written by hand; `what` is its kind, for messages.
 pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let unread = |reason: String| {
         Failure::Usage(format!("the {what} {} cannot be read: {reason}", path.display()))
@@ -128,8 +128,8 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8; save it as UTF-8 text".into()))
 }
 
-/// The results file, named after the study file. `study.yaml` and `small.yaml` say little by themselves:
-/// their directory's name goes before.
+/// The results file, named after the study file. Because `study.yaml` and `small.yaml` are common names, that of
+/// their directory is prepended.
 pub(crate) fn results_path(study: &Path, suffix: &str) -> PathBuf {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem(study).unwrap_or_else(|| "study".into());

@@ -7,7 +7,7 @@ use crate::arguments_site::{SiteCheckOptions, SiteCommand, SiteOptions};
 use crate::commands::predict::read_site;
 use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
-use crate::output::print;
+use crate::output::{print, print_tables};
 
 pub(crate) fn run(options: &SiteOptions) -> Result<Exit, Failure> {
     match &options.command {
@@ -24,8 +24,8 @@ fn check(options: &SiteCheckOptions) -> Result<Exit, Failure> {
     let name = options.file.display().to_string();
     let file = read_site(&name, &text, &options.what_if).map_err(Failure::Usage)?;
     let summary = site_text(&file);
-    // Names are the file's, which may be anybody's.
+    // Names come from the file, which may be untrusted.
     let lines = summary.lines().map(|line| format!("{}\n", printable(line)));
-    print(&lines.collect::<String>())?;
+    print_tables(&lines.collect::<String>())?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
-//! What is shown while something runs, on standard error: a few lines that are drawn over on a terminal,
-//! one plain line a trial elsewhere. One display for comparisons, studies and everything else that takes
-//! its time, so that all of them fit the terminal in the same way.
+//! Progress on standard error: a few lines that are redrawn in place on a terminal, one plain line for each
+//! trial elsewhere. Comparisons, studies and everything else that takes a while use the same display, so that
+//! all of them fit the terminal.
 
 mod canvas;
 mod display;
@@ -9,5 +9,5 @@ mod screen;
 mod under;
 
 pub(crate) use display::Display;
-pub(crate) use layout::{bar, wrapped};
+pub(crate) use layout::{bar, columns, wrapped};
 pub(crate) use screen::Screen;

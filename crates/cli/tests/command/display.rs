@@ -64,6 +64,51 @@ fn a_comparison_fits_terminals_of_40_80_and_200_columns_and_scrolls_nothing() {
     }
 }
 
+/// What a terminal of that width showed of the command's standard output.
+fn tables_on_a_terminal(place: &Place, arguments: &str, width: usize) -> Option<String> {
+    if Command::new("script").arg("--version").output().is_err() {
+        not_run("script (util-linux) is not installed");
+        return None;
+    }
+    let program = env!("CARGO_BIN_EXE_stormeter");
+    let inner = format!("stty cols {width} rows 24; exec {program} {arguments} 2> err.txt");
+    let mut command = Command::new("script");
+    command.args(["-qfec", &inner, "/dev/null"]).current_dir(place.root());
+    Some(place.spawn(command).wait().stdout)
+}
+
+#[test]
+fn tables_fit_a_terminal_of_80_columns() {
+    let (place, datastores) = place();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let (a, b) = datastores.split_once(' ').unwrap();
+    let study = format!(
+        "study: Is the second of two datastores with long names as fast as the first?\n\
+         datastores: {{one-with-a-long-name: {a}, another-with-a-long-name: {b}}}\n\
+         questions:\n- one-with-a-long-name must be within 1000% of another-with-a-long-name in iops\n"
+    );
+    std::fs::write(place.path("s.yaml"), study).unwrap();
+    for command in [
+        format!("doctor {datastores}"),
+        "profile".into(),
+        "profile vm-4k".into(),
+        "run s.yaml --plan".into(),
+        format!("predict s.yaml --plan --site {root}/studies/tr3808/site.yaml"),
+        format!("site check {root}/studies/tr3808/site.yaml"),
+        "replicate".into(),
+        "replicate nfs-datastore".into(),
+        "net demo".into(),
+    ] {
+        let Some(shown) = tables_on_a_terminal(&place, &command, 80) else { return };
+        assert!(shown.lines().count() > 3, "{command}: {shown}");
+        for line in shown.lines().map(|line| line.trim_end_matches('\r')) {
+            // A longer word, such as a path, is kept whole.
+            let is_word = line.split_whitespace().count() == 1;
+            assert!(is_word || line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+}
+
 #[test]
 fn the_ceiling_fits_a_terminal_of_40_columns() {
     let (place, _) = place();

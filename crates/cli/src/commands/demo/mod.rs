@@ -1,5 +1,5 @@
-//! `stormeter demo`: the whole thing on whatever machine this is: a local directory against an NFS
-//! datastore, and an iSCSI one where tgt is installed, all on the same disk.
+//! `stormeter demo`: a whole comparison on any machine: a local directory, an NFS datastore, and an iSCSI
+//! datastore if tgt is installed, all on the same disk.
 
 mod explanation;
 mod servers;
@@ -14,7 +14,8 @@ use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 use explanation::explanation;
 use servers::tgt;
 
-use crate::arguments::{DemoOptions, ShowOptions};
+use crate::arguments::DemoOptions;
+use crate::arguments_show::ShowOptions;
 use crate::color::Color;
 use crate::commands::compare::drawn_seed;
 use crate::embedded::{make_own, nfs};
@@ -24,12 +25,12 @@ use crate::output::{check_outputs, is_stdout, layout, print, report_of, show, wr
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
-/// Results and page are named so.
+/// The name of results and page.
 const NAME: &str = "stormeter-demo";
-/// The demo makes its datastores below this directory.
+/// The directory of the demo's datastores.
 const DIRECTORY: &str = "stormeter-demo";
 const DISK_BYTES: u64 = 64 << 20;
-/// Room for two disks and what stays apart at both ends of a LUN.
+/// Space for two disks and what is kept free at both ends of a LUN.
 const LUN_BYTES: u64 = 2 * DISK_BYTES + (4 << 20);
 
 pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> {
@@ -41,7 +42,7 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
     let html = options.html.clone().unwrap_or_else(|| results.with_extension("html"));
     let show_options = ShowOptions { html: Some(html.clone()), json: false };
     check_outputs(&show_options, Some(&results))?;
-    // The page has standard output to itself.
+    // Only the page goes to standard output.
     let is_silent = options.quiet || is_stdout(&html);
     let nfs = nfs(&directories.export)?;
     let tgt = tgt(&directories.top, LUN_BYTES);
@@ -52,7 +53,7 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
         print(&introduction(&datastores, tgt.as_ref().err()))?;
     }
     let request = Request {
-        // The servers end with the demo, so only another demo repeats it.
+        // The servers end with the demo, so it can only be repeated by another demo.
         command_line: ["stormeter", "demo"].map(String::from).to_vec(),
         version: env!("CARGO_PKG_VERSION").into(),
         ..Request::new(
@@ -80,7 +81,7 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
         print(&explanation(&report, layout.width))?;
     }
     match &options.html {
-        // Half a demonstration replaces no page of a whole one.
+        // An interrupted demonstration does not replace the page of a complete one.
         Some(page) if is_interrupted && page.exists() => {}
         _ if is_stdout(&html) => print(&stormeter_report::html(&report))?,
         _ => write_page(&html, &stormeter_report::html(&report))?,
@@ -88,8 +89,8 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
     if !is_silent {
         print(&next_steps(&results))?;
     }
-    // The demo shows how results look, whatever they are: a machine too noisy for a verdict within
-    // half a minute is no failure of it.
+    // The demo shows what results look like: a machine too noisy for a verdict within half a minute is not a
+    // failure.
     Ok(match Exit::of_run(&report) {
         Exit::Inconclusive => Exit::Done,
         exit => exit,
@@ -151,7 +152,7 @@ fn plan(datastores: Vec<String>, seed: u64) -> Result<ComparisonPlan, Failure> {
     })
 }
 
-/// A name for the results that no earlier demonstration's have, nor its page.
+/// A name that neither the results nor the page of an earlier demonstration has.
 fn free_name(directory: &Path) -> PathBuf {
     let name = |number: u32| match number {
         1 => directory.join(format!("{NAME}.db")),
@@ -161,7 +162,7 @@ fn free_name(directory: &Path) -> PathBuf {
     (1..).map(name).find(is_free).unwrap_or_else(|| name(1))
 }
 
-/// As a shell wants it.
+/// Quoted for a shell if necessary.
 fn quoted(url: &str) -> String {
     if url.contains(['?', '&']) { format!("'{url}'") } else { url.into() }
 }
@@ -179,11 +180,11 @@ impl Directories {
         for directory in [&top, &export, &top.join("local")] {
             make_own(directory)?;
         }
-        // The servers' view of it must not depend on a working directory.
+        // Servers must find it from any working directory.
         Ok(Self { top: top.canonicalize()?, export: export.canonicalize()? })
     }
 
-    /// Removes them where they are empty again, as they are unless somebody put something there.
+    /// Removes them if they are empty again, which they are unless other files were put there.
     fn remove(&self) {
         for directory in [self.export.clone(), self.top.join("local"), self.top.clone()] {
             let _ = std::fs::remove_dir(directory);
