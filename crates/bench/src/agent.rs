@@ -13,9 +13,10 @@ use stormeter_study::{Reach, StudyHost, WorkloadKind};
 
 use crate::arguments::Arguments;
 use crate::drive::{BLOCK_BYTES, Drive, RUN_ID, SEED};
+use crate::failure::Failure;
 use crate::line::{Bound, Line, rate};
+use crate::ours;
 use crate::pairs::interleave;
-use crate::{Failure, ours};
 
 /// Agents must cost less than 2 %.
 const LEAST_IOPS: f64 = 0.98;
@@ -55,9 +56,15 @@ pub(crate) fn serve() -> Result<(), Failure> {
     stormeter_agent::serve(input, output, version, Stop::default()).map_err(|e| e.to_string())
 }
 
+/// Drives through an agent and prints the result.
+pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
+    println!("{}", through_agent(drive)?);
+    Ok(())
+}
+
 /// Drives through an agent. The CPU time is the agent's in the window plus all that this process
 /// spends on the trial.
-pub(crate) fn measure(drive: &Drive) -> Result<serde_json::Value, Failure> {
+fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let failed = |error: stormeter_runner::RunError| error.to_string();
     let options = FleetOptions {
         guests: vec![],

@@ -8,7 +8,9 @@
 //! twin against the theory.
 
 use crate::arguments::Arguments;
+use crate::cpus::cpus;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::fio::{Engine, Fio, Stop};
 use crate::line::{Bound, Line, rate};
 use crate::ours::{self, Latency};
@@ -16,7 +18,6 @@ use crate::pairs::interleave;
 use crate::queue::{ConstantService, ExponentialService, ResponseTimes};
 use crate::timed_disk::schedule::{Service, Spread};
 use crate::timed_disk::{TimedDisk, expected};
-use crate::{Failure, machine};
 
 /// The default number of interleaved pairs.
 const PAIRS: usize = 20;
@@ -48,7 +49,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
 /// A prepared disk, and what drives it; the disk's process uses the last CPU, the generators the
 /// first.
 fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
-    let disk = TimedDisk::attach(service, DISK_BYTES, &machine::cpus().1)?;
+    let disk = TimedDisk::attach(service, DISK_BYTES, &cpus().last)?;
     let url = Some(disk.device().display().to_string());
     let drive = Drive { url, disk_bytes: RUN_BYTES, ramp_ms: RAMP_MS, ..Drive::default() };
     ours::prepare(&drive)?;
@@ -97,7 +98,7 @@ fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
         extra: vec![
             "--offset=1m".into(),
             format!("--randseed={seed}"),
-            format!("--cpus_allowed={}", machine::cpus().0),
+            format!("--cpus_allowed={}", cpus().first),
         ],
     }
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::Failure;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::null_server::Protocol;
+use crate::number::number;
 use crate::simulate::Simulate;
 use crate::timed_disk::schedule::{Service, Spread};
 
@@ -110,11 +111,6 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         }
     }
     Ok(Command::Bench(bench))
-}
-
-/// A whole number.
-pub(crate) fn number(text: &str) -> Result<u64, Failure> {
-    text.parse().map_err(|_| format!("{text} is not a whole number"))
 }
 
 fn port(text: &str) -> Result<u16, Failure> {

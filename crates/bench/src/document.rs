@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::line::Line;
 
 /// The markers around a group's table.

@@ -14,8 +14,8 @@ use stormeter_runner::{Silent, TrialRun, run_trial};
 use stormeter_study::Timing;
 use stormeter_trial::{Arrivals, Content, Distribution, Ended, SizeShare, Workload};
 
-use crate::arguments::number;
-use crate::{Failure, agent};
+use crate::failure::Failure;
+use crate::number::number;
 
 /// The run that owns the test files: always the same one, so that each process finds the disks of
 /// its predecessor.
@@ -193,10 +193,6 @@ pub(crate) fn disk_path(directory: &Path, number: u32, disk: u32) -> PathBuf {
 
 /// Executes it.
 pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
-    if drive.agent {
-        println!("{}", agent::measure(drive)?);
-        return Ok(());
-    }
     let url = match (&drive.directory, &drive.url) {
         (Some(directory), _) => DatastoreUrl {
             location: Location::Directory(directory.clone()),

@@ -1,14 +1,15 @@
 //! A file with direct I/O through io_uring, 4 KiB: the same file for both sides.
 
 use crate::arguments::Arguments;
+use crate::cpus::cpus;
 use crate::drive::{Drive, disk_path};
+use crate::failure::Failure;
 use crate::fio::{Engine, Fio, Stop};
 use crate::instructions::slope;
 use crate::line::{Bound, Line, rate};
 use crate::null::{fio_instructions, our_instructions};
 use crate::ours::{self, Store};
 use crate::pairs::interleave;
-use crate::{Failure, machine};
 
 /// Short and long runs under callgrind: fio's in I/Os, ours in milliseconds.
 const FIO_OPERATIONS: [u64; 2] = [5_000, 20_000];
@@ -78,7 +79,7 @@ fn timed(arguments: &Arguments, store: &Store, drive: &Drive) -> Result<[Line; 2
 /// fio on the files of `drive`, pinned to the same CPU as our I/O thread.
 pub(crate) fn fio_on(drive: &Drive, store: &Store) -> Fio {
     let file = |disk| disk_path(store.directory(), drive.number, disk);
-    let (cpu, _) = machine::cpus();
+    let cpu = cpus().first;
     Fio {
         engine: Engine::Uring {
             files: (0..drive.vms).map(file).collect(),

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::failure::Failure;
 use crate::ours::Latency;
-use crate::{Failure, process};
+use crate::process;
 
 /// What fio drives.
 #[derive(Debug, Clone)]

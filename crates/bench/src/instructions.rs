@@ -1,7 +1,7 @@
 //! User-space instructions per I/O: callgrind's count for a long run minus that for a short one,
 //! divided by the difference in I/Os. Start-up, the same in both, cancels.
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::process::Ended;
 
 /// The command prefix for callgrind, which counts every instruction of all threads.

@@ -6,9 +6,9 @@
 
 use stormeter_peers::{Tgt, TgtOptions};
 
-use crate::Failure;
 use crate::arguments::Arguments;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::library::{LIBISCSI, Program, ReferenceTool};
 use crate::line::{Bound, Line};
 use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};

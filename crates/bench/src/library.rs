@@ -8,7 +8,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::fio::Stop;
 use crate::process::{self, Ended};
 

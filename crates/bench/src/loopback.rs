@@ -6,7 +6,8 @@
 
 use nix::sched::{CloneFlags, unshare};
 
-use crate::{Failure, process};
+use crate::failure::Failure;
+use crate::process;
 
 /// An unassigned address (RFC 5737). Name lookups omit all of IPv4 on a machine that has only
 /// loopback addresses (getaddrinfo(3), AI_ADDRCONFIG), and servers fail unexpectedly.

@@ -3,8 +3,9 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use crate::failure::Failure;
 use crate::library::{LIBISCSI, LIBNFS};
-use crate::{Failure, fio, process};
+use crate::{fio, process};
 
 /// The machine in words, for the head of the table.
 pub(crate) fn describe() -> Result<String, Failure> {
@@ -40,22 +41,6 @@ fn model(cpuinfo: &str) -> String {
     name.unwrap_or("unknown processor").to_owned()
 }
 
-/// The first and the last CPU that this process may run on.
-///
-/// The runner pins I/O threads to the first, so fio's are pinned there as well; what needs no
-/// storage is measured on the last, away from the first one's interrupts.
-pub(crate) fn cpus() -> (String, String) {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    parse_cpus(&status).unwrap_or_else(|| ("0".into(), "0".into()))
-}
-
-fn parse_cpus(status: &str) -> Option<(String, String)> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim();
-    let mut numbers = list.split([',', '-']);
-    let first = numbers.next()?;
-    Some((first.to_owned(), numbers.next_back().unwrap_or(first).to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,13 +48,5 @@ mod tests {
     #[test]
     fn the_processor_is_named() {
         assert_eq!(model("processor: 0\nmodel name\t: A B C\nmodel name\t: D\n"), "A B C");
-    }
-
-    #[test]
-    fn first_and_last_cpu_are_found_in_lists_and_ranges() {
-        for (list, first, last) in [("0-3", "0", "3"), ("2", "2", "2"), ("1,4-6,9", "1", "9")] {
-            let status = format!("Name: x\nCpus_allowed_list:\t{list}\n");
-            assert_eq!(parse_cpus(&status), Some((first.into(), last.into())));
-        }
     }
 }

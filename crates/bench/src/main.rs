@@ -14,8 +14,10 @@
 mod agent;
 mod agreement;
 mod arguments;
+mod cpus;
 mod document;
 mod drive;
+mod failure;
 mod file;
 mod fio;
 mod instructions;
@@ -28,6 +30,7 @@ mod network;
 mod nfs;
 mod null;
 mod null_server;
+mod number;
 mod ours;
 mod pairs;
 mod plan;
@@ -41,14 +44,13 @@ mod timed_disk;
 use std::process::ExitCode;
 
 use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
 use crate::line::Line;
 use crate::ours::Store;
 
-/// An error message: nothing in a benchmark handles errors by kind.
-type Failure = String;
-
 fn main() -> ExitCode {
     let outcome = match arguments::parse(std::env::args().skip(1)) {
+        Ok(Command::Drive(drive)) if drive.agent => agent::run(&drive).map(|()| true),
         Ok(Command::Drive(drive)) => drive::run(&drive).map(|()| true),
         Ok(Command::Agent) => agent::serve().map(|()| true),
         Ok(Command::Simulate(simulate)) => simulate::run(&simulate).map(|()| true),

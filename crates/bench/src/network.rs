@@ -4,14 +4,16 @@
 //! The client has one CPU and the server another, for both sides: on one CPU the figure would be
 //! that of both together, and left to the scheduler it would be arbitrary.
 
+use crate::cpus::cpus;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::fio::Stop;
 use crate::instructions::{callgrind, collected, measure, slope};
 use crate::library::ReferenceTool;
 use crate::line::{Bound, Line, rate};
 use crate::null::our_instructions;
 use crate::pairs::{Paired, interleave};
-use crate::{Failure, machine, ours, process};
+use crate::{ours, process};
 
 /// Small enough to be written in a moment, because for servers that store nothing it is written
 /// again for each run.
@@ -117,12 +119,12 @@ struct Run {
 
 /// Pins a client to its CPU: the first, to which I/O threads pin themselves too.
 fn client_cpu() -> [String; 3] {
-    ["taskset".into(), "-c".into(), machine::cpus().0]
+    ["taskset".into(), "-c".into(), cpus().first]
 }
 
 /// The CPU for servers.
 pub(crate) fn server_cpu() -> String {
-    machine::cpus().1
+    cpus().last
 }
 
 /// Pins a running server, with all its threads, to the CPU for servers.

@@ -10,11 +10,12 @@ use stormeter_peers::{Ganesha, GaneshaOptions, libnfs_url};
 
 use crate::arguments::Arguments;
 use crate::drive::{Drive, disk_path};
+use crate::failure::Failure;
 use crate::library::{LIBNFS, Program, ReferenceTool};
 use crate::line::{Bound, Line};
 use crate::network::{DISK_BYTES, GATE_PAIRS, Sides, pin_server, server_cpu};
 use crate::null_server::{NullServer, Protocol};
-use crate::{Failure, ours};
+use crate::ours;
 
 /// The export of the null server: all of its files are alike.
 const NULL_EXPORT: &str = "/null";

@@ -1,12 +1,14 @@
 //! The generator alone: nothing is stored, every I/O completes at once.
 
 use crate::arguments::Arguments;
+use crate::cpus::cpus;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::fio::{Engine, Fio, Stop};
 use crate::instructions::{callgrind, callgrind_of_threads, collected};
 use crate::line::{Bound, Line, rate};
 use crate::pairs::interleave;
-use crate::{Failure, instructions, machine, ours};
+use crate::{instructions, ours};
 
 const DISK_BYTES: u64 = 64 << 30;
 /// Short and long runs under callgrind: fio's in I/Os, ours in milliseconds.
@@ -55,7 +57,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
             (Vec::new(), "IOPS on one core", default_bound),
             (tuned(outstanding), "IOPS on one core, fio tuned for speed", tuned_bound),
         ] {
-            let (_, cpu) = machine::cpus();
+            let cpu = cpus().last;
             let pinned = ["taskset".to_owned(), "-c".to_owned(), cpu];
             let drive = Drive {
                 outstanding,

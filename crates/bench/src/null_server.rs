@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use stormeter_server::{NullIscsi, NullNfs, ServerError};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The protocol to serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::Failure;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::process::{self, Ended};
+
+/// The last set of disks that any section creates.
+pub(crate) const LAST_NUMBER: u32 = 2;
 
 /// Latency statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,7 +112,7 @@ impl Drop for Store {
     fn drop(&mut self) {
         // After an error some disks may remain; opening by the same run takes over each set and
         // removes it.
-        for number in 0..=crate::scale::LAST_NUMBER {
+        for number in 0..=LAST_NUMBER {
             let directory = Some(self.directory.clone());
             let drive = Drive { directory, number, ..Drive::default() };
             let _ = self.remove(&drive);

@@ -1,6 +1,6 @@
 //! Interleaved pairs of runs, and their ratios.
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Medians of both sides and of the ratios of the pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]

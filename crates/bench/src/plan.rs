@@ -12,7 +12,7 @@ use stormeter_site::parse_site;
 use stormeter_study::{Blocks, StudyPlan, Timing, parse_study};
 use tempfile::TempDir;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 const STUDY: &str = include_str!("../../../studies/tr3808/study.yaml");
 const SITE: &str = include_str!("../../../studies/tr3808/site.yaml");
@@ -33,8 +33,14 @@ fn plan(window_ns: u64) -> Result<StudyPlan, Failure> {
     Ok(plan)
 }
 
-/// Cells of the plan, and the seconds that it took to predict them on all CPUs.
-pub(crate) fn predict(window_ns: u64) -> Result<(usize, f64), Failure> {
+/// A plan that was predicted.
+pub(crate) struct Predicted {
+    pub(crate) cells: usize,
+    pub(crate) seconds: f64,
+}
+
+/// Predicts the plan on all CPUs.
+pub(crate) fn predict(window_ns: u64) -> Result<Predicted, Failure> {
     let site = parse_site(SITE).map_err(|errors| errors.to_string())?.site;
     let read = |_: &[String]| Ok(site.clone());
     let prepared =
@@ -67,7 +73,7 @@ pub(crate) fn predict(window_ns: u64) -> Result<(usize, f64), Failure> {
     if let Some(failed) = trials.iter().find(|trial| trial.sample().is_none()) {
         return Err(format!("a trial of the plan failed: {:?}", failed.outcome));
     }
-    Ok((trials.len(), began.elapsed().as_secs_f64()))
+    Ok(Predicted { cells: trials.len(), seconds: began.elapsed().as_secs_f64() })
 }
 
 #[cfg(test)]
@@ -80,6 +86,6 @@ mod tests {
         assert_eq!(plan.cells().len(), 10 * 2 * 3);
         assert_eq!(plan.design.blocks.most(), 1);
         // A moment of it can be executed here too.
-        assert_eq!(predict(1_000_000).unwrap().0, 60);
+        assert_eq!(predict(1_000_000).unwrap().cells, 60);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// How often the memory of a running process is sampled.
 const LOOK: Duration = Duration::from_millis(50);

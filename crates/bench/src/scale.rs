@@ -1,11 +1,11 @@
 //! Many VMs on few threads: a thousand disks compared with one disk of the same total size.
 
-use crate::Failure;
 use crate::arguments::Arguments;
 use crate::drive::Drive;
+use crate::failure::Failure;
 use crate::file::fio_on;
 use crate::line::{Bound, Line, rate};
-use crate::ours::{self, Store};
+use crate::ours::{self, LAST_NUMBER, Store};
 use crate::pairs::interleave;
 
 const VMS: u32 = 1000;
@@ -15,9 +15,7 @@ const DISK_BYTES: u64 = 4 << 20;
 const MEMORY_MIB: f64 = 256.0;
 /// The sets of disks: the thousand, and the single one.
 const MANY_NUMBER: u32 = 1;
-const ONE_NUMBER: u32 = 2;
-/// The last set of disks that any section creates.
-pub(crate) const LAST_NUMBER: u32 = ONE_NUMBER;
+const ONE_NUMBER: u32 = LAST_NUMBER;
 
 pub(crate) fn measure(arguments: &Arguments, store: &Store) -> Result<Vec<Line>, Failure> {
     let one = store.prepare(ONE_NUMBER, 1, u64::from(VMS) * DISK_BYTES)?;

@@ -10,8 +10,8 @@ use stormeter_simulator::{Load, Machine, Window, example};
 use stormeter_site::{Device, Queue, Service, Site, Spread};
 use stormeter_trial::{Arrivals, Content, Distribution, Ended, Limits, SizeShare, Trial, Workload};
 
-use crate::Failure;
-use crate::arguments::number;
+use crate::failure::Failure;
+use crate::number::number;
 
 const SEED: u64 = 1;
 const DISK_BYTES: u64 = 1 << 30;

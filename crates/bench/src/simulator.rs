@@ -6,13 +6,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::arguments::Arguments;
+use crate::cpus::cpus;
+use crate::failure::Failure;
 use crate::line::{Bound, Line, rate};
 use crate::pairs::{interleave, median};
 use crate::simulate::{
     CLOSED_CUSTOMERS, CLOSED_DELAY_S, CLOSED_DISKS, CLOSED_SERVICE_S, MANY_HOSTS,
     MANY_VMS_PER_HOST, OPEN_RATE_PER_S, OPEN_SERVERS, OPEN_SERVICE_S, OUTSTANDING, Simulate, What,
 };
-use crate::{Failure, machine, plan, process};
+use crate::{plan, process};
 
 /// Debian's interpreter: SimPy is installed for this one, and `python3` may be another.
 const PYTHON: &str = "/usr/bin/python3";
@@ -46,7 +48,7 @@ struct Report {
 }
 
 pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
-    let (_, cpu) = machine::cpus();
+    let cpu = cpus().last;
     let pinned = ["taskset".to_owned(), "-c".to_owned(), cpu];
     let mut lines = Vec::new();
     let site = Simulate { what: What::FibreChannel, ms: FIBRE_CHANNEL_MS };
@@ -71,7 +73,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
         format!("< {MEMORY_MIB:.0} MiB"),
         mib < MEMORY_MIB,
     ));
-    let (cells, seconds) = plan::predict(PLAN_WINDOW_NS)?;
+    let plan::Predicted { cells, seconds } = plan::predict(PLAN_WINDOW_NS)?;
     let minutes = seconds / 60.0;
     lines.push(alone(
         format!(

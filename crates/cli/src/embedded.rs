@@ -1,9 +1,9 @@
-//! Datastores that a study brings with it: `embedded:local`, `embedded:nfs` and `embedded:iscsi`.
+//! Datastores that a study starts itself: `embedded:local`, `embedded:nfs` and `embedded:iscsi`.
 //!
-//! A study that anyone can run needs datastores that everyone has: a directory, our own NFS server and
-//! tgt, all on the disk of the working directory. The plan keeps the names, so it is the same on every
-//! machine and in every run; where the servers really listen (loopback, a port of their own each time) is
-//! known here only.
+//! A study that anyone can run needs datastores that every machine has: a directory, our own NFS server and
+//! tgt, all on the disk of the working directory. The plan has their names, so it is the same on every
+//! machine and in every run; the addresses of the servers (loopback, a new port each time) are known only
+//! here.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -18,16 +18,16 @@ use stormeter_study::StudyPlan;
 use crate::child::ServerChild;
 use crate::exit::Failure;
 
-/// Below this directory of the working directory.
+/// Their directory in the working directory.
 const DIRECTORY: &str = "stormeter-embedded";
 const SCHEME: &str = "embedded:";
 const KINDS: [&str; 3] = ["local", "nfs", "iscsi"];
-/// What stays apart at both ends of a LUN.
+/// Space kept free at both ends of a LUN.
 const LUN_MARGIN_BYTES: u64 = 4 << 20;
-/// Disks on a LUN begin at multiples of this.
+/// Disks on a LUN start at multiples of this.
 const LUN_STEP_BYTES: u64 = 1 << 20;
 
-/// The datastores that were brought, for as long as this value lives.
+/// The running datastores; they end when this value is dropped.
 pub(crate) struct Embedded {
     addresses: Vec<(String, String)>,
     // In the order of dropping: the servers, then what they use.
@@ -37,18 +37,19 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Starts what the plan's URLs name; URLs of other kinds are none of its business.
+    /// Starts the embedded datastores in the plan; other URLs are ignored.
     pub(crate) fn start(plan: &StudyPlan) -> Result<Self, Failure> {
         let urls: Vec<String> = plan.urls().into_iter().map(str::to_owned).collect();
-        let (disks, disk_bytes) = plan.disks();
-        let bytes = disk_bytes
+        let disks = plan.disks();
+        let bytes = disks
+            .bytes
             .checked_next_multiple_of(LUN_STEP_BYTES)
-            .and_then(|bytes| bytes.checked_mul(u64::from(disks)))
+            .and_then(|bytes| bytes.checked_mul(u64::from(disks.count)))
             .unwrap_or(u64::MAX - LUN_MARGIN_BYTES);
         Self::serve(&urls, bytes)
     }
 
-    /// `bytes` is the room that the disks need on each LUN.
+    /// `bytes` is the space that the disks need on each LUN.
     fn serve(urls: &[String], bytes: u64) -> Result<Self, Failure> {
         let mut embedded = Self { addresses: Vec::new(), nfs: None, tgt: None, directory: None };
         let mut named: Vec<&String> = urls.iter().filter(|url| url.starts_with(SCHEME)).collect();
@@ -99,7 +100,7 @@ impl Embedded {
         Ok(embedded)
     }
 
-    /// (name in the plan, URL to open) of each.
+    /// Pairs of the name in the plan and the URL to open.
     pub(crate) fn addresses(&self) -> Vec<(String, String)> {
         self.addresses.clone()
     }
@@ -119,7 +120,7 @@ fn join(url: &str, options: &str) -> String {
     }
 }
 
-/// The directory over NFS.
+/// The directory, served over NFS.
 pub(crate) fn nfs(directory: &Path) -> Result<ServerChild, Failure> {
     ServerChild::start([OsStr::new("serve-nfs"), directory.as_os_str()])
 }
@@ -156,9 +157,9 @@ impl OwnDirectory {
             ))
         };
         make_own(Path::new(DIRECTORY)).map_err(failed)?;
-        // The servers' view of it must not depend on a working directory.
+        // Servers must find it from any working directory.
         let top = PathBuf::from(DIRECTORY).canonicalize().map_err(failed)?;
-        // Never through a link, and nothing that is there is emptied.
+        // Never through a link, and existing content is not removed.
         let lock = File::options()
             .create(true)
             .write(true)
@@ -181,8 +182,7 @@ impl OwnDirectory {
         Ok(path)
     }
 
-    /// Without what a killed run's tgt left there, which is of no use: directories that begin with its
-    /// name.
+    /// Creates it without what the tgt of a killed run left there: directories whose names start with `tgt`.
     fn fresh(&self, name: &str) -> Result<PathBuf, Failure> {
         let path = self.make(name)?;
         for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
@@ -196,8 +196,7 @@ impl OwnDirectory {
 }
 
 impl Drop for OwnDirectory {
-    /// Removes the directories where they are empty again, as they are unless somebody put something
-    /// there.
+    /// Removes the directories if they are empty again, which they are unless other files were put there.
     fn drop(&mut self) {
         for name in ["local", "export", "tgt"] {
             let _ = std::fs::remove_dir(self.top.join(name));
@@ -207,13 +206,13 @@ impl Drop for OwnDirectory {
     }
 }
 
-/// Makes a directory that nobody else can look into. One that is there must be this user's: it is
-/// going to be served, and where others may write they could have put a link in its place.
+/// Creates a directory that other users cannot read. An existing one must belong to this user: it will be
+/// served, and other users with write permission could have put a link in its place.
 pub(crate) fn make_own(directory: &Path) -> std::io::Result<()> {
     match DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let found = std::fs::symlink_metadata(directory)?;
-            // The owner of /proc/self is the user that this process acts as (proc(5)).
+            // The owner of /proc/self is the effective user of this process (proc(5)).
             if found.is_dir() && found.uid() == std::fs::metadata("/proc/self")?.uid() {
                 return Ok(());
             }

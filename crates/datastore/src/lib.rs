@@ -2,7 +2,7 @@
 //!
 //! This is where the engine meets real storage: a directory of a file system, a block device, an
 //! NFS export or an iSCSI LUN accessed by our own client, or nothing at all (`null:`). Everything
-//! that could harm somebody's data is decided here and nowhere
+//! that could harm existing data is decided here and nowhere
 //! else, before the first byte is written; see [`Datastore::check`] and [`DatastoreError`].
 //!
 //! It knows of no study, statistics or report: it gives [`stormeter_disk::Disks`] to the I/O
@@ -27,6 +27,7 @@ mod leftover;
 mod network;
 mod nfs;
 mod null;
+mod open;
 mod owner;
 mod prepare;
 mod presence;
@@ -39,10 +40,7 @@ mod url;
 
 pub use block::{DeviceFacts, DeviceUse, DeviceUser, LoopCache};
 pub use clock::RealClock;
-pub use datastore::{
-    Caching, CloseSummary, Datastore, DiskReset, DiskSet, OpenDisks, OpenOptions,
-    stays_of_this_process,
-};
+pub use datastore::{CloseSummary, Datastore, DiskReset, DiskSet, stays_of_this_process};
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;
@@ -50,6 +48,7 @@ pub use filesystem::Filesystem;
 pub use leftover::{Leftovers, clean_leftovers};
 pub use network::NetworkDisks;
 pub use null::NullDisks;
+pub use open::{Caching, OpenDisks, OpenOptions};
 pub use prepare::{Fill, Preparation, Prepared};
 pub use presence::OtherRun;
 pub use signature::{Finding, Signature, inspect};

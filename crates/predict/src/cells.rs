@@ -46,7 +46,7 @@ pub fn predict_cells(
         let order = TrialOrder { timing, ..trial_order(plan, &cell, 0, 0) };
         let run = TrialRun {
             order: &order,
-            disk_bytes: plan.disks().1,
+            disk_bytes: plan.disks().bytes,
             fixed_work_interval_ns: timing.interval_ns,
             site,
             place: places[cell.datastore],

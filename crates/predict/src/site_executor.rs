@@ -39,7 +39,7 @@ impl<'a> SiteExecutor<'a> {
         let planned = prediction.shortened_from.map_or(plan.timing, |(planned, _)| planned);
         Ok(TrialRun {
             order,
-            disk_bytes: plan.disks().1,
+            disk_bytes: plan.disks().bytes,
             fixed_work_interval_ns: planned.interval_ns,
             site: &sites[place.site],
             place,

@@ -36,6 +36,7 @@
 
 mod as_study;
 mod file;
+mod lacking;
 mod listing;
 mod plan;
 mod profile;
@@ -61,6 +62,6 @@ pub use reach::{Reach, ReachError};
 pub use step::{Step, StepAction};
 pub use stormeter_fault::{FaultKind, FaultSpec, ScheduledFault};
 pub use study_plan::{
-    Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyHost, StudyPlan,
+    Blocks, Cell, Design, NamedDatastore, Order, Prepare, Reset, StudyDisks, StudyHost, StudyPlan,
     StudyWorkload, Unit, WorkloadKind,
 };

@@ -96,8 +96,8 @@ impl StudyPlan {
 
     /// Space of all disks on a datastore.
     fn space_bytes(&self) -> u64 {
-        let (disks, bytes) = self.disks();
-        bytes.saturating_mul(u64::from(disks))
+        let disks = self.disks();
+        disks.bytes.saturating_mul(u64::from(disks.count))
     }
 
     /// A cell in words: datastore, workload, load.

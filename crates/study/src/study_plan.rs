@@ -109,6 +109,22 @@ pub enum WorkloadKind {
     Deploy(Deployment),
 }
 
+impl WorkloadKind {
+    /// Whether requests come at a fixed rate, an open loop.
+    pub(crate) fn has_rate(&self) -> bool {
+        matches!(self, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some())
+    }
+}
+
+/// The disks on each datastore of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StudyDisks {
+    /// Number of disks.
+    pub count: u32,
+    /// Size of each.
+    pub bytes: u64,
+}
+
 /// The contents of the disks before the first trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -354,16 +370,19 @@ impl StudyPlan {
         own.unwrap_or(self.disk_bytes)
     }
 
-    /// Number and size of the disks on each datastore for the whole study: the most VMs, and the largest
-    /// disk of any workload. One set serves all cells, so that no trial finds new disks where another
+    /// The disks on each datastore for the whole study: for the most VMs, with the largest disk of any
+    /// workload. One set serves all cells, so that no trial finds new disks where another
     /// does not.
-    pub fn disks(&self) -> (u32, u64) {
+    pub fn disks(&self) -> StudyDisks {
         let vms = self.vms.iter().copied().max().unwrap_or(1);
         let kinds = || self.workloads.iter().map(|workload| &workload.kind);
         // A deployment copies from a disk that belongs to no VM.
         let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
         let sizes = (0..self.workloads.len()).map(|workload| self.disk_bytes_of(workload));
-        (vms.saturating_add(templates), sizes.max().unwrap_or(self.disk_bytes))
+        StudyDisks {
+            count: vms.saturating_add(templates),
+            bytes: sizes.max().unwrap_or(self.disk_bytes),
+        }
     }
 
     /// The load of a cell in tables: `4 VMs × 8`; without factors that have one level.

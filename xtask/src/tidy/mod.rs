@@ -3,6 +3,7 @@
 //! Each finding names the place and what to do. The rules do not know where files come from, so
 //! that each can be tested on a few lines.
 
+mod circles;
 mod finding;
 mod licences;
 mod message_rules;
@@ -70,6 +71,7 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
     for source in &sources {
         findings.extend(rust_rules::check(source, &for_tests));
     }
+    findings.extend(circles::check(&sources, &for_tests));
     let packages = metadata::packages(repository)?;
     findings.extend(layers::check(&packages));
     findings.extend(layers::check_unused(&packages));

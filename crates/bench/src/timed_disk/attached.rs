@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use super::FILE;
 use super::schedule::Service;
-use crate::{Failure, process};
+use crate::failure::Failure;
+use crate::process;
 
 /// An attached disk; detached and removed when this is dropped, and also when its process is
 /// killed.

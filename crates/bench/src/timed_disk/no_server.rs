@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use super::schedule::Service;
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Same signature as the server's.
 pub(crate) fn serve(

@@ -18,7 +18,7 @@ use fuser::{
 
 use super::FILE;
 use super::schedule::{Schedule, Service};
-use crate::Failure;
+use crate::failure::Failure;
 
 const FILE_NUMBER: INodeNo = INodeNo(2);
 /// Attributes never change.

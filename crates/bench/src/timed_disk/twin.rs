@@ -10,8 +10,8 @@ use stormeter_simulator::VirtualTime;
 use stormeter_trial::{Limits, Sample, Trial};
 
 use super::schedule::{Schedule, Service};
-use crate::Failure;
 use crate::drive::Drive;
+use crate::failure::Failure;
 
 /// Where the disks of a run start on a device: after the first MiB, which has the owner's mark.
 const BASE_BYTES: u64 = 1 << 20;

@@ -1,11 +1,11 @@
 //! A datastore of any kind, from its URL to the disks that a thread drives.
 
+mod lookout;
 mod others;
 mod reset;
 
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use stormeter_disk::{Completion, Disks, DisksError, Incident, Operation, Wait};
@@ -14,7 +14,7 @@ use stormeter_nfs::NfsSession;
 use stormeter_uring::EngineChoice;
 use stormeter_wire::Session;
 
-use self::others::Lookout;
+use self::lookout::Lookout;
 use crate::block::Block;
 use crate::claim;
 use crate::device::DeviceStore;
@@ -24,48 +24,12 @@ use crate::iscsi::IscsiStore;
 use crate::nfs::NfsStore;
 use crate::owner::is_run_id;
 use crate::{
-    DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location, NetworkDisks,
-    NullDisks, Preparation, Prepared, Space,
+    Caching, DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location,
+    NetworkDisks, NullDisks, OpenDisks, OpenOptions, Preparation, Prepared, Space,
 };
 
 pub use others::stays_of_this_process;
 pub use reset::DiskReset;
-
-/// How to open a datastore.
-#[derive(Debug, Clone, Default)]
-pub struct OpenOptions {
-    /// The run: 16 hexadecimal digits. A later process with the same run id resumes with the same disks.
-    pub run_id: String,
-    /// Which of the run's datastores this is, so that one directory can serve several of them (an
-    /// A/A comparison, or direct against buffered I/O).
-    pub number: u32,
-    /// Devices and LUNs whose data may be destroyed (`--destroy-data`), exactly as their URLs name
-    /// them (without the password).
-    pub destroy_data: Vec<PathBuf>,
-}
-
-/// Memory and queue depth of the disks of one I/O thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenDisks {
-    /// Number of buffers.
-    pub buffers: u32,
-    /// Bytes of each.
-    pub buffer_bytes: u32,
-    /// The largest number of operations that will be outstanding at once.
-    pub in_flight: u32,
-}
-
-/// Whether I/O on the opened disks goes through this host's page cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Caching {
-    /// As the datastore was opened: bypassing it, unless the URL asks for it or the storage has no
-    /// direct I/O.
-    #[default]
-    AsOpened,
-    /// Through it, whatever the URL says. Written data may still be in memory when the write completes, and
-    /// stays there for later readers.
-    Client,
-}
 
 /// The disks of one I/O thread.
 #[allow(clippy::large_enum_variant)] // One exists a thread; a box would cost the hot path a load.
@@ -443,7 +407,7 @@ impl Datastore {
 impl Drop for Datastore {
     fn drop(&mut self) {
         if !self.keep {
-            // Nobody is left to report this to; the next run cleans up what remains.
+            // There is no one left to report this to; the next run cleans up the rest.
             let _ = self.take_away();
         }
     }

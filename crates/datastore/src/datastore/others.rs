@@ -3,29 +3,16 @@
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
+use super::lookout::Lookout;
 use super::{Datastore, Store};
 use crate::block::Block;
 use crate::leftover::marks_of_others;
 use crate::owner::{Life, Owner};
-use crate::presence::{Marks, OtherRun, Presence, Shared, closest};
+use crate::presence::{OtherRun, Presence, Shared, closest};
 use crate::{DatastoreUrl, Location};
 
-/// What a datastore knows of other runs.
-#[derive(Debug, Default)]
-pub(super) struct Lookout {
-    presence: Presence,
-    marks: Marks,
-    /// How often the own mark was renewed.
-    renewed: u64,
-    /// The server did not answer when it was asked for marks. It is not asked again: each time would take its
-    /// whole time limit.
-    is_blind: bool,
-    /// Who was there when the datastore was opened.
-    at_opening: Vec<OtherRun>,
-}
-
 impl Datastore {
-    /// Makes this run known to others, and notes which are there.
+    /// Announces this run to others, and notes those that are there.
     pub(super) fn make_known(&mut self, run_id: &str) {
         let presence = Presence::enter(run_id, self.shared());
         self.lookout = Lookout { presence, ..Lookout::default() }.into();
@@ -93,20 +80,20 @@ impl Datastore {
         closest(others)
     }
 
-    /// What is to be known of runs that were there first.
+    /// Notes about runs that were there first.
     pub(super) fn others_at_opening(&self) -> Vec<String> {
         let lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
         lookout.at_opening.iter().map(|other| format!("{other}, from the start on")).collect()
     }
 }
 
-/// What this process would leave on a datastore if it ended now, in words. Only local directories are looked
-/// into; of other storage it is said that it was in use.
+/// What this process would leave on a datastore if it ended now, in words. Only local directories are
+/// inspected; other storage is only reported as in use.
 pub fn stays_of_this_process(url: &DatastoreUrl) -> Vec<String> {
     match &url.location {
         Location::Null => Vec::new(),
         Location::Directory(path) => {
-            // No run has this id, so the marks of all are given.
+            // No run has this id, so this returns the marks of all runs.
             let marks = marks_of_others(path, "");
             let own = marks.into_iter().filter(|(_, owner)| owner.life(false) == Life::Own);
             own.map(|(name, _)| path.join(name).display().to_string()).collect()

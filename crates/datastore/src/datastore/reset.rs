@@ -1,7 +1,7 @@
-//! Bringing disks back to where they began, between trials, and making them as good as new.
+//! Resets disks to their initial state between trials, and recreates them.
 //!
-//! What a store does depends on what was done to it before: blocks that lie where they were last put,
-//! a flash translation layer without free blocks. A reset gives each trial the same start.
+//! What a store does depends on its history: where its blocks were last written, a flash translation
+//! layer without free blocks. A reset gives each trial the same starting state.
 
 use std::ops::Range;
 
@@ -10,25 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::{Datastore, Store};
 use crate::{DatastoreError, Preparation, Prepared};
 
-/// How disks are brought back to where they began.
+/// How disks are reset to their initial state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiskReset {
-    /// They are removed, made and written again. On a device and a LUN, where there is nothing to
+    /// They are removed, created and written again. On a device and a LUN, where there is nothing to
     /// remove, they are written again.
     Recreate,
-    /// The storage is told that their content is no longer needed (a hole, a discard, UNMAP), then they
-    /// are written again.
+    /// Their blocks are freed (a hole, a discard, UNMAP), then they are written again.
     Discard,
 }
 
 impl Datastore {
-    /// Brings the disks back to where they began, or makes them if there are none. Nothing of them is
-    /// open any more, and all of it is written when this returns.
+    /// Resets the disks to their initial state, or creates them if there are none. They must not be open;
+    /// when this returns, all of them are written.
     ///
     /// # Errors
-    /// As [`Datastore::prepare`]; also [`DatastoreError::NoDiscard`] where blocks cannot be given back,
-    /// which changes nothing.
+    /// As [`Datastore::prepare`]; also [`DatastoreError::NoDiscard`] if blocks cannot be freed; then nothing
+    /// has changed.
     pub fn reset(
         &mut self,
         reset: DiskReset,
@@ -68,7 +67,7 @@ impl Datastore {
     /// LUN their blocks are given back where the storage can. Says what could not be done. Nothing of
     /// them is open meanwhile.
     ///
-    /// They count as prepared still, so that they can be opened; what was not written since must not be
+    /// They still count as prepared, so that they can be opened; blocks not written since must not be
     /// read.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::UrlError;
+use super::error::UrlError;
 
-/// A host and, where given, a TCP port.
+/// A host and, if given, a TCP port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     /// Name or address, IPv6 without its brackets.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use stormeter_iscsi::Secret;
 
 use super::authority::{Host, decode, encode};
+use super::error::{UrlError, bad_value, unknown_option};
 use super::nfs::{DEFAULT_TIMEOUT, number, timeout, timeout_option};
-use super::{UrlError, bad_value, unknown_option};
 
 /// The most sessions of one driving thread.
 pub(crate) const MAX_SESSIONS: u32 = 16;
@@ -44,7 +44,7 @@ pub(crate) const PORTAL_PORT: u16 = 3260;
 /// Which of several sessions an operation takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PathPolicy {
-    /// One session is active; the others stand by and take over when it is lost.
+    /// One session is active; the others are on standby and take over when it is lost.
     #[default]
     Fixed,
     /// Operations take the sessions in turn.
@@ -56,7 +56,7 @@ pub enum PathPolicy {
 pub struct IscsiLun {
     /// The user of CHAP.
     pub user: Option<String>,
-    /// The password of CHAP, where the URL has it.
+    /// The CHAP password, if the URL has it.
     pub password: Option<Secret>,
     /// A file that holds the password.
     pub password_file: Option<PathBuf>,
@@ -74,7 +74,7 @@ pub struct IscsiLun {
     pub initiator: Option<String>,
     /// Sessions of each driving thread, spread over the portals; as many as portals if not given.
     pub sessions: Option<u32>,
-    /// Which of them an operation takes.
+    /// How operations choose among them.
     pub policy: PathPolicy,
     /// CRC32C over headers.
     pub header_digest: bool,
@@ -88,8 +88,8 @@ pub struct IscsiLun {
     pub timeout: Duration,
 }
 
-/// What may be repeated of a text that is no URL of a LUN: all but what may be a password, which stands
-/// between the user and the last @. Where there is only a %, nobody knows where it ends.
+/// An invalid LUN URL in a form that may be shown: without a possible password, which is between the user and
+/// the last @. After a % without an @, its end is unknown.
 fn without_password(rest: &str) -> String {
     match rest.rsplit_once('@') {
         Some((login, place)) => {
@@ -120,7 +120,7 @@ impl IscsiLun {
         let (user, password) = match login {
             None => (None, None),
             Some(login) => match login.split_once('%') {
-                // What follows the first % is the password as it is, as libiscsi reads it.
+                // The text after the first % is the password, not decoded, as libiscsi reads it.
                 Some((user, password)) => (Some(user), Some(Secret::new(password))),
                 None => (Some(login), None),
             },
@@ -138,7 +138,7 @@ impl IscsiLun {
             password_file: None,
             target_user: None,
             target_password_file: None,
-            // Not its own error, which would repeat what may be part of a password with a slash.
+            // Not the parser's error, which would repeat part of a password with a slash.
             portals: vec![Host::parse(host, "iscsi").map_err(|_| form())?],
             target,
             lun,
@@ -219,7 +219,7 @@ impl fmt::Display for IscsiLun {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("iscsi://")?;
         if let Some(user) = &self.user {
-            // As it is read: a user is not decoded, as libiscsi does not.
+            // As it is read: like libiscsi, a user is not decoded.
             write!(out, "{user}@")?;
         }
         write!(out, "{}/{}/{}", self.portals[0], self.target, self.lun)

@@ -2,9 +2,10 @@
 //!
 //! Written as users of QEMU and libnfs write them. Whether a path below `/dev` is a device or a
 //! directory (`/dev/shm`) is asked of the file system here, so that nothing later can mistake one
-//! for the other. Errors never repeat what stands between scheme and path: a password may be there.
+//! for the other. Errors never repeat the text between scheme and path: it may contain a password.
 
 mod authority;
+mod error;
 mod iscsi;
 mod nfs;
 #[cfg(test)]
@@ -20,16 +21,15 @@ use stormeter_iscsi::Secret;
 use stormeter_units::nearest;
 use stormeter_uring::EngineChoice;
 
+use self::error::{bad_value, unknown_option};
+
 pub use authority::Host;
+pub use error::UrlError;
 pub(crate) use iscsi::PORTAL_PORT;
 pub use iscsi::{IscsiLun, PathPolicy};
 pub use nfs::{NfsExport, NfsSync};
 
-/// Schemes that this version opens, as they are listed to people.
-const KNOWN: &str =
-    "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, null:";
-
-/// Schemes that will come, and the words for them.
+/// Planned schemes, and their names.
 const PLANNED: [(&str, &str); 5] = [
     ("nbd", "NBD"),
     ("rbd", "Ceph RBD"),
@@ -38,17 +38,17 @@ const PLANNED: [(&str, &str); 5] = [
     ("http", "HTTP"),
 ];
 
-/// Where a datastore is.
+/// The location of a datastore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Location {
     /// A directory of a mounted file system; disks are files below it.
     Directory(PathBuf),
-    /// A block device, whole; disks are extents of it.
+    /// A whole block device; disks are extents of it.
     Device(PathBuf),
-    /// An NFS export, spoken to directly; disks are files on it.
+    /// An NFS export, accessed directly; disks are files on it.
     Nfs(Box<NfsExport>),
-    /// A LUN of an iSCSI target, spoken to directly; disks are extents of it.
+    /// A LUN of an iSCSI target, accessed directly; disks are extents of it.
     Iscsi(Box<IscsiLun>),
     /// Nothing: every operation completes at once.
     Null,
@@ -58,105 +58,13 @@ pub enum Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct DatastoreUrl {
-    /// Where it is.
+    /// Its location.
     pub location: Location,
     /// Whether the page cache is to be bypassed (`?direct=`, default yes; there is none on this side
     /// of NFS and iSCSI spoken directly).
     pub direct: bool,
     /// How I/O is done (`?engine=`, default whatever works best).
     pub engine: EngineChoice,
-}
-
-/// Text that names no datastore.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UrlError {
-    /// Nothing was given.
-    #[error("the datastore's URL is empty: give {KNOWN}")]
-    Empty,
-    /// A scheme that nobody knows.
-    #[error(
-        "unknown scheme \"{scheme}:\": {}known are {KNOWN}. For a path that contains a colon write \
-         ./{scheme}:…",
-        did_you_mean(*.meant, ":")
-    )]
-    UnknownScheme {
-        /// What stood before the colon.
-        scheme: String,
-        /// The one that was probably meant.
-        meant: Option<&'static str>,
-    },
-    /// A datastore of a site file: there is nothing to open.
-    #[error(
-        "sim: is a datastore of a site file, which exists on paper only: predict the study with \
-         `stormeter predict`; real ones are {KNOWN}"
-    )]
-    Simulated,
-    /// A scheme that a later version will open.
-    #[error(
-        "{scheme}:// ({words}) is not in this version yet: mount it and give the mount point's \
-         path; known are {KNOWN}"
-    )]
-    NotYet {
-        /// The scheme.
-        scheme: &'static str,
-        /// What it stands for.
-        words: &'static str,
-    },
-    /// An option that this kind of datastore does not have.
-    #[error("unknown option \"{option}\": {}{known}", did_you_mean(*.meant, "="))]
-    UnknownOption {
-        /// The option's name; its value is not repeated.
-        option: String,
-        /// The one that was probably meant.
-        meant: Option<&'static str>,
-        /// Which options there are.
-        known: &'static str,
-    },
-    /// An option's value makes no sense.
-    #[error("{option}={value} is not understood: write {option}={choices}")]
-    OptionValue {
-        /// The option's name.
-        option: &'static str,
-        /// What was given.
-        value: String,
-        /// What may be given.
-        choices: &'static str,
-    },
-    /// A `file:` URL that is not `file:///path`.
-    #[error("\"{text}\" names no local file: write file:///path (three slashes) or the plain path")]
-    File {
-        /// What was given.
-        text: String,
-    },
-    /// A network URL of another form.
-    #[error("\"{text}\" is not understood: write {form}")]
-    Form {
-        /// What was given, without secrets.
-        text: String,
-        /// What it should look like.
-        form: &'static str,
-    },
-    /// The host of a network URL.
-    #[error("\"{text}\" names no host: write {scheme}://host/… or {scheme}://host:port/…")]
-    Host {
-        /// The scheme.
-        scheme: &'static str,
-        /// What stood where the host should.
-        text: String,
-    },
-    /// Something follows `null:`.
-    #[error("null: takes nothing after the colon: write just null:")]
-    Null,
-}
-
-fn did_you_mean(meant: Option<&str>, end: &str) -> String {
-    meant.map(|meant| format!("did you mean {meant}{end}? ")).unwrap_or_default()
-}
-
-/// An option that is none of these.
-fn unknown_option(option: &str, names: &[&'static str], known: &'static str) -> UrlError {
-    let meant = nearest(option, names.iter().copied());
-    UrlError::UnknownOption { option: option.into(), meant, known }
 }
 
 impl DatastoreUrl {
@@ -216,7 +124,7 @@ impl DatastoreUrl {
         Ok(())
     }
 
-    /// The same with the password of CHAP taken out, which text forms leave out anyhow.
+    /// Removes the CHAP password, which text forms never contain, and returns it.
     pub fn take_secret(&mut self) -> Option<Secret> {
         match &mut self.location {
             Location::Iscsi(lun) => lun.password.take(),
@@ -224,14 +132,14 @@ impl DatastoreUrl {
         }
     }
 
-    /// Puts a password of CHAP in; without meaning elsewhere.
+    /// Sets the CHAP password of an iSCSI URL; ignored by others.
     pub fn set_secret(&mut self, secret: Secret) {
         if let Location::Iscsi(lun) = &mut self.location {
             lun.password = Some(secret);
         }
     }
 
-    /// The path, where there is one.
+    /// The path, if there is one.
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Directory(path) | Location::Device(path) => Some(path),
@@ -255,10 +163,6 @@ impl DatastoreUrl {
         }
         options
     }
-}
-
-fn bad_value(option: &'static str, value: &str, choices: &'static str) -> UrlError {
-    UrlError::OptionValue { option, value: value.into(), choices }
 }
 
 /// The scheme as RFC 3986 section 3.1 defines it, if the text has one.
@@ -293,7 +197,7 @@ fn file_path(text: &str) -> Result<PathBuf, UrlError> {
     authority::decode(rest).map(PathBuf::from).ok_or_else(error)
 }
 
-/// Directory or device? Only what is a block device, or a missing or odd thing below `/dev`, counts
+/// Directory or device? Only a block device, or a missing or unusual file below `/dev`, counts
 /// as a device; `/dev/shm` is a file system like any other.
 fn locate(path: PathBuf) -> Location {
     let below_dev = path.starts_with("/dev") && !path.starts_with("/dev/shm");

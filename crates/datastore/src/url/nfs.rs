@@ -1,4 +1,4 @@
-//! `nfs://host[:port]/export[?option&…]`, with the option names of libnfs where it has them.
+//! `nfs://host[:port]/export[?option&…]`, with the option names of libnfs for options that it has.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use stormeter_units::parse_duration_ns;
 
 use super::authority::{Host, decode, encode};
-use super::{UrlError, bad_value, unknown_option};
+use super::error::{UrlError, bad_value, unknown_option};
 
 /// The most connections of one driving thread.
 pub(crate) const MAX_CONNECTIONS: u32 = 16;
@@ -30,7 +30,7 @@ pub enum NfsSync {
 /// An NFSv3 export, or a directory of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NfsExport {
-    /// The server, with the port of its NFS service where that is given.
+    /// The server, with the port of its NFS service if that is given.
     pub host: Host,
     /// The exported directory.
     pub path: String,

@@ -1,4 +1,4 @@
-//! URLs as people write them, and what is wrong with those that are refused.
+//! URLs as people write them, and the errors of those that are refused.
 
 use super::*;
 

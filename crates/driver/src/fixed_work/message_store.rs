@@ -5,7 +5,7 @@
 //! virtual time follow the same ones, so that a prediction has the I/Os of a measurement.
 
 use stormeter_disk::{Completion, Kind, Operation};
-use stormeter_trial::{Fault, FaultOutcome, Start, Transfer};
+use stormeter_trial::{IoFailure, IoFailureOutcome, Start, Transfer};
 
 use super::payload::Payload;
 
@@ -148,16 +148,16 @@ impl MessageStore {
     }
 
     /// An I/O has completed. Returns how it failed: a message with a failed I/O is worthless, so the first
-    /// fault ends a transfer.
-    pub fn completed(&mut self, completion: Completion) -> Option<Fault> {
+    /// failure ends a transfer.
+    pub fn completed(&mut self, completion: Completion) -> Option<IoFailure> {
         let place = completion.slot.checked_sub(self.disk.first_slot)?;
         let operation = self.slots.get_mut(place as usize)?.take()?;
         let outcome = match completion.outcome() {
             Ok(bytes) if bytes == operation.length_bytes => return None,
-            Ok(bytes) => FaultOutcome::Short(bytes),
-            Err(error) => FaultOutcome::Failed(error),
+            Ok(bytes) => IoFailureOutcome::Short(bytes),
+            Err(error) => IoFailureOutcome::Failed(error),
         };
-        Some(Fault {
+        Some(IoFailure {
             disk: self.disk.server,
             kind: operation.kind,
             offset_bytes: operation.offset_bytes,
@@ -230,11 +230,11 @@ mod tests {
     }
 
     #[test]
-    fn an_io_that_moved_less_is_a_fault_of_the_server_s_disk() {
+    fn an_io_that_moved_less_is_a_failure_of_the_server_s_disk() {
         let mut store = on(3, 1 << 30, Start::default());
         store.write(1 << 18).unwrap();
-        let fault = store.completed(Completion::moved(8, 4096)).unwrap();
-        assert_eq!((fault.disk, fault.outcome), (3, FaultOutcome::Short(4096)));
+        let failure = store.completed(Completion::moved(8, 4096)).unwrap();
+        assert_eq!((failure.disk, failure.outcome), (3, IoFailureOutcome::Short(4096)));
         assert_eq!((store.outstanding(), store.completed(Completion::moved(8, 4096))), (0, None));
         assert_eq!(store.completed(Completion::moved(1, 4096)), None, "a slot of another store");
     }

@@ -10,8 +10,9 @@ use super::kernel::elf_of;
 use super::key::key;
 use super::modules::Modules;
 use super::packages::{Package, fetch, resolve, unpack};
+use super::recipe;
+use super::scratch::Scratch;
 use super::usage::remove_unused;
-use super::{Scratch, recipe};
 use crate::error::{LabDirectory, LabError, at};
 use crate::qemu::NETWORK;
 

@@ -1,21 +1,24 @@
 //! QEMU: describing a guest's machine, starting, controlling and ending it.
 
 mod accelerator;
+mod arguments;
 mod cable;
 pub(crate) mod folder;
 mod hardware;
 mod layer;
 mod log;
 mod port;
+mod probe;
 mod process;
 mod qmp;
 mod spawn;
 mod version;
 
-pub(crate) use accelerator::{Accelerator, Probed, probe};
+pub(crate) use accelerator::Accelerator;
 pub(crate) use cable::{cable_end, plug_in, unplug};
 pub(crate) use hardware::{Backend, Disk, Hardware, Kind, NETWORK, Plug, group};
 pub(crate) use layer::Layers;
+pub(crate) use probe::{Probed, probe};
 pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};

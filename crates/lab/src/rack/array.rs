@@ -2,7 +2,7 @@
 //!
 //! mdadm(8) gets full paths of devices; there is no udev that would resolve others.
 
-use super::setup::Disks;
+use super::on_disks::Disks;
 use crate::error::LabError;
 use crate::model::{DiskGroup, Raid, Storage};
 

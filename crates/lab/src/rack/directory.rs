@@ -25,9 +25,15 @@ const GUESTS: &str = "guests";
 /// The lock file of labs from before the marker file existed: an empty file.
 const OLD_LOCK: &str = "lock";
 
+/// What a study has done and not undone, one fault a line.
+pub(super) const FAULTS: &str = "lab.json.faults";
+/// The record of the snapshot in the lab's directory.
+pub(super) const SNAPSHOT: &str = "lab.json.snapshot";
+/// Its successor, while it is being written.
+pub(super) const NEW_SNAPSHOT: &str = "lab.json.snapshot.new";
+
 /// Files of a lab in addition to its marker.
-const OWN_FILES: [&str; 5] =
-    [FILE, state::NEW, super::fault::FILE, super::snapshot::FILE, super::snapshot::NEW];
+const OWN_FILES: [&str; 5] = [FILE, state::NEW, FAULTS, SNAPSHOT, NEW_SNAPSHOT];
 
 /// The guest with this name and its folder.
 pub(super) fn guest(directory: &Path, name: &str) -> Guest {

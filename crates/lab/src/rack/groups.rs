@@ -6,7 +6,7 @@
 //! every array and cache is a device-mapper device that can be suspended.
 
 use super::array::{self, delayed_name, group_device, raw_device};
-use super::setup::{Disks, export_path};
+use super::on_disks::{Disks, export_path};
 use crate::model::{DiskGroup, Lab, Mounted, NfsVersion, Storage};
 
 /// The program, with the option of not waiting for udev.

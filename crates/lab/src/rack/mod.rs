@@ -11,6 +11,7 @@ mod groups;
 mod link;
 mod mark;
 mod mounts;
+mod on_disks;
 mod path;
 mod plan;
 mod ports;

@@ -1,9 +1,9 @@
 //! A host's set-up: its ports, then its mounts, as lines of a script that uses the commands of
 //! `mounts.sh` in its image.
 
+use super::on_disks::export_path;
 use super::ports::{self, End, devices, start_fc};
 use super::secrets::Secrets;
-use super::setup::export_path;
 use super::state::{target, target_of};
 use crate::model::{Lab, Mount, Mounted};
 use crate::wiring::{Carries, Channel, network};

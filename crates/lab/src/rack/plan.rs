@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::directory;
-use super::setup::{export_path, file_name};
+use super::on_disks::export_path;
+use super::setup::file_name;
 use super::state::target;
 use crate::error::LabError;
 use crate::model::{CacheMode, Controller, Datastore, Lab, Vm, VmDisk};

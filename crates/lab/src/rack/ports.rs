@@ -109,8 +109,8 @@ pub(super) fn netem(network: &Network) -> Option<String> {
 mod tests {
     use super::*;
     use crate::file::parse_lab;
+    use crate::rack::on_disks::Disks;
     use crate::rack::secrets::Secrets;
-    use crate::rack::setup::Disks;
     use crate::wiring::channels;
 
     const LAB: &str = "

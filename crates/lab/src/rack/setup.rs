@@ -5,29 +5,16 @@
 
 use super::groups;
 use super::link::shape;
+use super::on_disks::{Disks, export_path};
 use super::ports::{self, End};
 use super::secrets::Secrets;
 use super::targets;
 use crate::model::{Datastore, DiskFormat, Lab, Vm, VmDisk};
 use crate::wiring::{Channel, network};
 
-/// Where exports are mounted in the guest, and the path that clients use.
-pub(super) fn export_path(name: &str) -> String {
-    format!("/export/{name}")
-}
-
 /// The file of a VM's disk, on an export or on the host.
 pub(super) fn file_name(vm: &Vm, disk: &VmDisk) -> String {
     format!("{}-{}.{}", vm.name, disk.name, disk.format.name())
-}
-
-/// What a storage guest finds on its disks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Disks {
-    /// Nothing: arrays and file systems are created.
-    New,
-    /// What it has left there: arrays are reassembled and file systems mounted again.
-    Kept,
 }
 
 /// The whole script for the lab's storage guest with this index.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::{Directory, guest, started};
+use super::directory::{Directory, NEW_SNAPSHOT, SNAPSHOT, guest, started};
 use super::groups::{let_go, take_up};
 use super::plan::{file_bytes, host_hardware, storage_hardware, vm_hardware};
 use super::state::State;
@@ -25,10 +25,6 @@ use crate::image::need_room;
 use crate::model::{Datastore, DiskFormat, Lab};
 use crate::qemu::{Guest, Hardware, Layers, Qmp};
 
-/// The record of the snapshot in the lab's directory.
-pub(super) const FILE: &str = "lab.json.snapshot";
-/// Its successor, while it is being written.
-pub(super) const NEW: &str = "lab.json.snapshot.new";
 /// Slow disks are released and reassembled with a few requests each.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Makes a host drop what it has cached of storage.
@@ -60,7 +56,7 @@ pub(super) fn layer(directory: &Path) -> Result<Option<u32>, LabError> {
 
 impl Mark {
     fn read(directory: &Path) -> Result<Option<Self>, LabError> {
-        let path = directory.join(FILE);
+        let path = directory.join(SNAPSHOT);
         match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text)
                 .map(Some)
@@ -72,7 +68,7 @@ impl Mark {
 
     /// Replaces the file atomically.
     fn write(self, directory: &Path) -> Result<(), LabError> {
-        let (path, half) = (directory.join(FILE), directory.join(NEW));
+        let (path, half) = (directory.join(SNAPSHOT), directory.join(NEW_SNAPSHOT));
         let text =
             serde_json::to_string(&self).map_err(|error| at(&path)(io::Error::other(error)))?;
         fs::write(&half, text + "\n").map_err(at(&half))?;

@@ -8,7 +8,7 @@ use stormeter_units::format_bytes;
 
 use super::directory::{guest, started};
 use super::mounts::{place, way};
-use super::setup::export_path;
+use super::on_disks::export_path;
 use super::state::{target, target_of};
 use crate::error::LabError;
 use crate::model::{Datastore, Protocol};

@@ -15,12 +15,13 @@ use super::address::{forwards, free_address, may_have_portmapper, storage_ports}
 use super::clone::{Common, bring_up};
 use super::directory::{Directory, guest};
 use super::mounts;
+use super::on_disks::{Disks, export_path};
 use super::plan::{
     AcceleratorChoice, export_in_use, file_bytes, host_hardware, local_file, need_memory,
     storage_file, storage_hardware, vm_hardware,
 };
 use super::secrets::Secrets;
-use super::setup::{Disks, export_path, file_name, script};
+use super::setup::{file_name, script};
 use super::state::{self, State, VERSION};
 use super::template::{self, Template};
 use crate::error::{LabDirectory, LabError, at, tool};

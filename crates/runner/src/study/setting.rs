@@ -12,11 +12,11 @@ const PAGE_BYTES: u32 = 4096;
 
 /// The disks that suit every cell: the most VMs, the largest disk, the finest alignment.
 pub(crate) fn disk_spec(plan: &StudyPlan) -> DiskSpec {
-    let (count, size_bytes) = plan.disks();
+    let disks = plan.disks();
     let kinds = plan.workloads.iter().map(|workload| &workload.kind);
     DiskSpec {
-        count,
-        size_bytes,
+        count: disks.count,
+        size_bytes: disks.bytes,
         granularity_bytes: kinds.map(granularity_of).min().unwrap_or(PAGE_BYTES),
     }
 }

@@ -4,6 +4,7 @@
 //! and reports the completion when that event occurs. So a hard disk, which serves one access at a
 //! time in its own order, and flash, which serves many, look the same from outside.
 
+mod bench;
 mod bulk;
 mod hdd;
 mod interface;
@@ -12,65 +13,14 @@ mod ssd;
 #[cfg(test)]
 mod tests;
 
-use rand_xoshiro::Xoshiro256PlusPlus;
-use stormeter_disk::Kind;
 use stormeter_site::{Device as Description, Service};
 
-use crate::machine::EventQueue;
-use crate::slab::Slab;
 use bulk::Bulk;
 use hdd::Hdd;
 use queue::{Queue, Times};
 use ssd::Ssd;
 
-/// An access to a device, or an event of the storage around it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Access {
-    /// Index of the storage within the machine.
-    pub(crate) store: u32,
-    /// Index of the device within the storage.
-    pub(crate) device: u32,
-    /// Read or write.
-    pub(crate) kind: Kind,
-    /// Whether no request waits for it, so that it may be served later.
-    pub(crate) background: bool,
-    /// Offset on the device.
-    pub(crate) offset_bytes: u64,
-    pub(crate) length_bytes: u32,
-    /// When it arrived at the device.
-    pub(crate) arrived_ns: u64,
-    /// Its owner, as an identifier of the storage.
-    pub(crate) owner: u32,
-    /// Its purpose, as defined by the storage or, for a device's own events, by the device.
-    pub(crate) purpose: u32,
-}
-
-/// The accesses in progress and the means to serve them.
-pub(crate) struct Bench<'a> {
-    pub(crate) now_ns: u64,
-    pub(crate) accesses: &'a mut Slab<Access>,
-    pub(crate) events: &'a mut EventQueue,
-    pub(crate) random: &'a mut Xoshiro256PlusPlus,
-    /// Completed accesses; their owners free the slots.
-    pub(crate) done: &'a mut Vec<u32>,
-}
-
-impl Bench<'_> {
-    /// Schedules the event of an access.
-    pub(crate) fn at(&mut self, at_ns: u64, access: u32) {
-        self.events.push(at_ns.max(self.now_ns), crate::machine::access_token(access));
-    }
-}
-
-/// What a device has done since the start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct DeviceUse {
-    /// The most accesses served concurrently.
-    pub(crate) servers: u32,
-    pub(crate) busy_ns: u64,
-    pub(crate) waited_ns: u64,
-    pub(crate) accesses: u64,
-}
+pub(crate) use bench::{Access, Bench, DeviceUse};
 
 /// A device.
 #[derive(Debug)]

@@ -11,11 +11,16 @@ mod event_queue;
 mod fault;
 mod fork;
 mod job;
+mod load;
 mod meter;
+mod mix;
+mod nodes;
 mod notes;
+mod parts;
 mod resync;
 mod station;
 mod step;
+mod token;
 mod usage;
 mod vm_path;
 
@@ -28,31 +33,24 @@ use crate::storage::{FAILED, FOR_ROOM, IN_FRONT, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
 use fault::{Action, Map};
-use fork::{Fork, Nodes};
 use job::{Job, NONE};
 use meter::Meter;
+use nodes::Nodes;
+use parts::Fork;
 use step::{Pick, Route, Standing, Step, What, of_flow, port_of};
+use token::{KIND_SHIFT, OF_FAULT, OF_JOB};
 use vm_path::VmPath;
 
+pub use build::MachineError;
 pub(crate) use build::{ClientWay, Lane};
-pub use build::{Load, MachineError, Window};
 pub use component::{ComponentKind, ComponentUse, SitePart};
 pub(crate) use event_queue::EventQueue;
 pub use fault::{Broken, FaultError, FaultNameError, SiteFault};
+pub use load::{Load, Window};
 pub(crate) use resync::Resync;
 pub use resync::ResyncUse;
 pub(crate) use station::Station;
-
-/// The upper bits of a token say what it belongs to; the rest is an index.
-const KIND_SHIFT: u32 = 30;
-const OF_JOB: u32 = 0;
-const OF_ACCESS: u32 = 1;
-const OF_FAULT: u32 = 2;
-
-/// The token of an access's event.
-pub(crate) fn access_token(access: u32) -> u32 {
-    OF_ACCESS << KIND_SHIFT | access
-}
+pub(crate) use token::access_token;
 
 /// A running site for one datastore. It is the disks that a driver's loop drives.
 #[derive(Debug)]
@@ -119,6 +117,23 @@ impl Machine {
     /// The clients' lanes, if it was built with a client.
     pub(crate) fn client(&self) -> Option<ClientWay> {
         self.client
+    }
+
+    /// A new request passes its VM's path, if there is one; returns when the host has it.
+    #[inline]
+    fn leave_vm(&mut self, number: u32) -> u64 {
+        let Some(path) = self.vm_path else { return self.now_ns };
+        let vm = self.jobs[number].disk;
+        // The lanes of clients come after the VMs' disks.
+        if vm >= path.vms {
+            return self.now_ns;
+        }
+        let station = &mut self.stations[(path.first + vm) as usize];
+        let (start_ns, taken_ns) = station.visit(self.now_ns, path.takes_ns);
+        let end_ns = start_ns + taken_ns;
+        self.jobs[number].tail_ns = end_ns;
+        self.spent(number, path.component, end_ns);
+        end_ns
     }
 
     /// Executes events until `until_ns`, or until something completes.

@@ -5,7 +5,7 @@
 //! that are repeated with each segment, so a step is a few numbers and executing it needs no table and
 //! no call.
 
-use super::build::mixed;
+use super::mix::mixed;
 
 /// A step of a program. One cache line.
 #[derive(Debug, Clone, Copy)]

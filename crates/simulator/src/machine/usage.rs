@@ -1,8 +1,8 @@
 //! What the components of a machine did in its window.
 
 use super::Machine;
-use super::build::Window;
 use super::component::{ComponentUse, SitePart};
+use super::load::Window;
 use super::meter::{Meter, Reading, UnitCount, busy_shares};
 use crate::storage::Store;
 

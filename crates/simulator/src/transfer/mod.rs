@@ -138,8 +138,8 @@ impl<'a, O: Observer> Transfers<'a, O> {
     fn completed(&mut self, completion: Completion, now_ns: u64) -> bool {
         let (vm, place) = (completion.slot / SLOTS, completion.slot % SLOTS);
         let pair = &mut self.pairs[vm as usize];
-        if let Some(fault) = pair.io_completed(completion) {
-            self.log.fault(fault);
+        if let Some(failure) = pair.io_completed(completion) {
+            self.log.io_failed(failure);
             return false;
         }
         let bytes = completion.outcome().unwrap_or_default();

@@ -7,7 +7,7 @@
 
 use stormeter_disk::{Completion, Kind, Operation};
 use stormeter_driver::{MessageDisk, MessageStore};
-use stormeter_trial::{Fault, TransferDirection, TransferSink};
+use stormeter_trial::{IoFailure, TransferDirection, TransferSink};
 
 use super::trial::TransferTrial;
 use crate::machine::{ClientWay, Lane};
@@ -124,7 +124,7 @@ impl Pair {
     }
 
     /// If that was an I/O of the server, it is no longer outstanding. Returns how it failed.
-    pub(super) fn io_completed(&mut self, completion: Completion) -> Option<Fault> {
+    pub(super) fn io_completed(&mut self, completion: Completion) -> Option<IoFailure> {
         self.store.as_mut()?.completed(completion)
     }
 

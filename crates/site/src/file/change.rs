@@ -2,10 +2,10 @@
 
 use stormeter_yaml::{Diagnostics, Node, Place, Value, document};
 
+use super::form::{CHANGES, FORM};
 use super::host::{CREDITS, is_fibre_channel};
 use super::like::{get, get_mut};
 use super::path::{find_mut, put};
-use super::{CHANGES, FORM};
 use crate::overrides::Override;
 
 /// Applies changes of `like` before entries are expanded: they determine what is taken over.

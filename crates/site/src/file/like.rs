@@ -7,8 +7,8 @@
 use stormeter_units::nearest;
 use stormeter_yaml::{Diagnostics, Node, Value, document, shortened};
 
+use super::form::{FORM, LIBRARY};
 use super::part::all_of;
-use super::{FORM, LIBRARY};
 use crate::library::library_text;
 
 type Pairs = Vec<(Node, Node)>;

@@ -9,6 +9,7 @@ mod change;
 mod datastore;
 mod device;
 mod fit;
+mod form;
 mod host;
 mod keys;
 mod like;
@@ -19,34 +20,18 @@ mod storage;
 mod value;
 
 use serde::{Deserialize, Serialize};
-use stormeter_yaml::{Diagnostics, Form, Node, Place, Section, Source, document};
+use stormeter_yaml::{Diagnostics, Node, Place, Section, Source, document};
 
 use crate::library::library_text;
 use crate::model::Site;
 use crate::overrides::Override;
 use crate::unit::Quantity;
 use datastore::Known;
+use form::{CHANGES, FORM};
 
 pub use fit::{CalibrationPoint, FreeParameter};
 pub use keys::key_lists;
 pub use stormeter_yaml::{FileError as SiteError, FileErrors as SiteErrors};
-
-/// The source number of changes; 0 is the file.
-const CHANGES: usize = 1;
-const LIBRARY: usize = 2;
-
-/// How messages describe site files.
-const FORM: Form = Form {
-    name: "a site file",
-    holds: "site",
-    levels: "six",
-    empty: "the file is empty; write at least hosts, stacks, disk-groups and datastores, such as\n  \
-            hosts: {pc: {cores: 4, clock: 3GHz}}\n  \
-            stacks: {disk: {protocol: local, per-read: 20000 cycles, per-write: 20000 cycles}}\n  \
-            disk-groups: {ssd: {device: {like: sata-ssd-480gb}}}\n  \
-            datastores: {local: {hosts: pc, stack: disk, disks: ssd}}",
-    hint: |_| None,
-};
 
 /// A site, and what its file says about its calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

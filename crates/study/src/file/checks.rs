@@ -190,7 +190,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mu
         return;
     }
     let metric = plan.design.metric;
-    let is_open = |w: &&StudyWorkload| super::has_rate(&w.kind);
+    let is_open = |w: &&StudyWorkload| w.kind.has_rate();
     let is_io = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(_));
     let message = match metric {
         Metric::Iops | Metric::Throughput => plan.workloads.iter().find(is_open).map(|open| {

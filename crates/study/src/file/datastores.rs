@@ -1,12 +1,16 @@
 //! Reads `datastores` and `baseline`.
 
-use super::{UNQUOTED_NULL_URL, keys};
+use super::keys;
 use crate::study_plan::NamedDatastore;
 use stormeter_units::nearest;
 use stormeter_yaml::Diagnostics;
 use stormeter_yaml::has_password;
 use stormeter_yaml::{Node, Value, shortened};
 use stormeter_yaml::{Section, one_of};
+
+/// The message about the unquoted URL `null:`.
+pub(super) const UNQUOTED_NULL_URL: &str =
+    "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\"";
 
 const EXAMPLE: &str = "datastores: {local: /srv/vm, nas: \"nfs://nas1/export/vm\"}";
 

@@ -104,7 +104,7 @@ fn sizes(node: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<SizeShare>> {
         diagnostics.error_at(
             node.place,
             format!(
-                "the shares of the sizes add up to {}%, not 100%; mend them, or write them without \
+                "the shares of the sizes add up to {}%, not 100%; fix them, or write them without \
                  % as parts of their sum",
                 (sum * 100.0).round() / 100.0
             ),

@@ -19,6 +19,7 @@ mod steps;
 mod workloads;
 mod write;
 
+use self::datastores::UNQUOTED_NULL_URL;
 use crate::plan::Metric;
 use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
 use stormeter_yaml::{Diagnostics, Form, Node, Section, Source, document};
@@ -41,10 +42,6 @@ const FORM: Form = Form {
             nas: \"nfs://nas1/export/vm\"}",
     hint: unquoted_null_url,
 };
-
-/// The message about the unquoted URL `null:`.
-const UNQUOTED_NULL_URL: &str =
-    "the URL null: ends in a colon, which YAML takes for a key; put it in quotes: \"null:\"";
 
 /// What a study file says.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +152,7 @@ fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
     };
     if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
-        || workloads.iter().any(|workload| has_rate(&workload.kind))
+        || workloads.iter().any(|workload| workload.kind.has_rate())
         || equal_load && workloads.iter().any(|it| matches!(it.kind, WorkloadKind::Io(_)))
     {
         Metric::LatencyMean
@@ -166,11 +163,6 @@ fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
     } else {
         Metric::Iops
     }
-}
-
-/// Whether requests come at a fixed rate, an open loop.
-fn has_rate(kind: &WorkloadKind) -> bool {
-    matches!(kind, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some())
 }
 
 fn seed(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {

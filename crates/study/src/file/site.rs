@@ -1,5 +1,5 @@
 //! `site` and `faults`: changes to the site that a study is predicted for, as levels of the factor
-//! `datastore`, and what fails there. Whether a site has what fails is for whoever predicts it to say.
+//! `datastore`, and the faults there. Whether a site has the parts that fail is checked by the prediction.
 
 use stormeter_fault::ScheduledFault;
 use stormeter_yaml::{Diagnostics, Node, Section, Value};
@@ -7,11 +7,11 @@ use stormeter_yaml::{Diagnostics, Node, Section, Value};
 use crate::study_plan::NamedDatastore;
 
 const EXAMPLE: &str = "site: {nics: [1, 2, 3]}";
-/// More variants of each datastore than anybody looks at.
+/// The most variants of a datastore; nobody would read a report of more.
 const MOST_VARIANTS: usize = 256;
 
-/// Each datastore once for every combination of the changes, side by side: `nas nics=2`. Also how many
-/// combinations there are: 1 where the file changes nothing.
+/// Each datastore once for every combination of the changes: `nas nics=2`. Also the number of combinations: 1
+/// if the file changes nothing.
 pub(super) fn expand(
     study: &Section<'_>,
     datastores: Vec<NamedDatastore>,
@@ -80,7 +80,7 @@ fn levels(key: &Node, value: &Node, diagnostics: &mut Diagnostics) -> Option<Vec
             return None;
         }
         if levels.contains(&level) {
-            diagnostics.error_at(item.place, format!("{level} is there twice; leave one out"));
+            diagnostics.error_at(item.place, format!("{level} appears twice; remove one"));
             return None;
         }
         levels.push(level);
@@ -92,12 +92,12 @@ fn levels(key: &Node, value: &Node, diagnostics: &mut Diagnostics) -> Option<Vec
     Some(levels)
 }
 
-/// What fails in every trial of a prediction.
+/// The faults of every trial of a prediction.
 pub(super) fn faults(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<ScheduledFault> {
     let Some(node) = study.get("faults") else { return Vec::new() };
     let items = match &node.value {
         Value::List(items) => items.as_slice(),
-        // One needs no list.
+        // A single one needs no list.
         _ => std::slice::from_ref(node),
     };
     let mut faults: Vec<ScheduledFault> = Vec::new();
@@ -106,7 +106,7 @@ pub(super) fn faults(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<
         match text.map(str::parse::<ScheduledFault>) {
             Some(Ok(fault)) if faults.contains(&fault) => {
                 diagnostics
-                    .error_at(item.place, format!("\"{fault}\" is there twice; leave one out"));
+                    .error_at(item.place, format!("\"{fault}\" appears twice; remove one"));
             }
             Some(Ok(fault)) => faults.push(fault),
             Some(Err(error)) => diagnostics.error_at(item.place, error.to_string()),
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(texts, ["disk-fail d 0 at 3s", "link-down n at 1s for 1s"]);
         let old = faults("[disk d.0 lost at 3s, ' network n down at 1s for 1s ']").unwrap();
         assert_eq!(old, plan);
-        // So earlier versions kept them.
+        // As earlier versions stored them.
         let mut stored = serde_json::to_value(&plan).unwrap();
         stored["site_faults"][0] = "disk d.0 lost at 3s".into();
         assert_eq!(serde_json::from_value::<StudyPlan>(stored).unwrap(), plan);
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(back, plan);
         assert_eq!(faults("disk-fail d 0 at 3s").unwrap().site_faults.len(), 1);
         for (text, words) in [
-            ("[kill a.1 at 1s, kill a.1 at 1s]", "there twice"),
-            ("[kill a.1 at 1s, node a.1 lost at 1s]", "there twice"),
+            ("[kill a.1 at 1s, kill a.1 at 1s]", "appears twice"),
+            ("[kill a.1 at 1s, node a.1 lost at 1s]", "appears twice"),
             ("[a]", "\"a\" is not a fault with its time"),
             ("[disk-fail d at 1s]", "disk-fail is written"),
             ("[{disk: d}]", "a fault is a line of words, not a mapping"),
@@ -176,11 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_levels_is_told_with_its_place() {
+    fn what_makes_no_levels_is_reported_with_its_place() {
         for (site, words) in [
             ("[nics]", "site has changes with their levels, not a list"),
             ("{nics: []}", "no level is given"),
-            ("{nics: [2, 2]}", "nics=2 is there twice"),
+            ("{nics: [2, 2]}", "nics=2 appears twice"),
             ("{nics: [{a: b}]}", "not a mapping"),
         ] {
             let error = parse_study(&format!("datastores: {{a: /a}}\nsite: {site}")).unwrap_err();

@@ -75,7 +75,7 @@ fn step(node: &Node, timing: Timing, diagnostics: &mut Diagnostics) -> Option<St
         }
     }
     let at_ns = section.duration("at", diagnostics);
-    let what = section.get("do").and_then(|node| deed(node, diagnostics));
+    let what = section.get("do").and_then(|node| action(node, diagnostics));
     let (at_ns, what) = (at_ns?, what?);
     let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);
     if at_ns >= end_ns {
@@ -92,7 +92,7 @@ fn step(node: &Node, timing: Timing, diagnostics: &mut Diagnostics) -> Option<St
     Some(Step { at_ns, what })
 }
 
-fn deed(node: &Node, diagnostics: &mut Diagnostics) -> Option<StepAction> {
+fn action(node: &Node, diagnostics: &mut Diagnostics) -> Option<StepAction> {
     if let Value::Map(_) = &node.value {
         let section = Section::open(node, "do", &keys::DO, diagnostics)?;
         if !section.has("command") {

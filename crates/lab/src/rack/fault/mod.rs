@@ -13,7 +13,7 @@ use serde_json::json;
 use stormeter_fault::{FaultKind, FaultSpec};
 
 use super::array::{self, ArrayDisk};
-use super::directory::{Directory, guest, started};
+use super::directory::{Directory, FAULTS, guest, started};
 use super::link::{self, NETDEV};
 use super::path::{self, FcPath};
 use super::restart::start_again;
@@ -22,8 +22,6 @@ use crate::error::{LabError, at};
 use crate::model::Storage;
 use crate::qemu::{Guest, cable_end};
 
-/// What a study has done and not undone, one fault a line.
-pub(super) const FILE: &str = "lab.json.faults";
 /// A paused guest hears nothing; a running one answers in less.
 const ANSWER: Duration = Duration::from_secs(20);
 /// Outstanding I/O on a path waits for disks, which may be slow. In seconds.
@@ -288,7 +286,7 @@ impl Faults {
     }
 
     fn noted(&self) -> Result<Vec<FaultSpec>, LabError> {
-        let path = self.directory.join(FILE);
+        let path = self.directory.join(FAULTS);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -299,7 +297,7 @@ impl Faults {
     }
 
     fn note(&self, faults: &[FaultSpec]) -> Result<(), LabError> {
-        let path = self.directory.join(FILE);
+        let path = self.directory.join(FAULTS);
         if faults.is_empty() {
             return match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path)(error)),

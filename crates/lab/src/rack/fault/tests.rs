@@ -110,5 +110,5 @@ fn what_a_study_does_is_noted_before_it_is_done_and_what_is_done_by_hand_is_not(
     assert_eq!(next.noted().unwrap(), [pause]);
     next.note(&[]).unwrap();
     next.restore().unwrap();
-    assert!(!path.join(FILE).exists());
+    assert!(!path.join(FAULTS).exists());
 }

@@ -7,12 +7,14 @@
 
 use stormeter_site::{Adapter, Client, PathPolicy, Protocol, Target};
 
-use super::network::{Gate, Line, Ports, Wire};
+use super::network::{Gate, Leg, Wire};
 use super::path::{Pair, Senders, Talk};
+use super::ports::{Line, Ports};
 use super::route::{whole, wire};
 use super::wire::{Framing, Message};
 use super::{Builder, MachineError};
 use crate::machine::component::{Component, ComponentKind, SitePart};
+use crate::machine::fault::PortCount;
 use crate::machine::step::{Pick, Route, Takes};
 
 /// The most that TCP passes to the network at once: the largest packet that a NIC segments, limited by
@@ -212,7 +214,12 @@ impl<'a> Builder<'a> {
             let component = self.named(name, &PORTS, ComponentKind::HostPort);
             self.stands_for(component, SitePart::HostPort(group, adapter_number));
             let ports = self.ports(component, adapter, 1);
-            self.map.host_ports(group, adapter_number, ports, (1, adapter.count));
+            self.map.host_ports(
+                group,
+                adapter_number,
+                ports,
+                PortCount { owners: 1, each: adapter.count },
+            );
             ports
         });
         let party = Party { who, cpu, cpu_component, clock_hz: about.clock_hz, ports, adapter };
@@ -286,7 +293,7 @@ impl<'a> Builder<'a> {
         let receiver = Gate { ports: to.ports, adapter: to.adapter, ways: at_to };
         let mut program = |message| {
             let first = self.program();
-            self.message(sender, receiver, wire, message, (back, true));
+            self.message(sender, receiver, wire, message, Leg { back, first: true });
             self.end(to.cpu_component);
             first
         };

@@ -8,16 +8,19 @@ use stormeter_site::{
 };
 use stormeter_units::format_bytes;
 
-use super::network::{Gate, Line, Ports, Wire};
+use super::network::{Gate, Wire};
 use super::path::{Senders, Talk, Way, Ways};
 use super::placement::{MOST_PIECES, Pieces, placed};
+use super::ports::{Line, Ports};
 use super::program::{End, Storage};
 use super::protocol;
 use super::route::{whole, wire};
 use super::{Builder, MachineError};
 use crate::machine::Resync;
 use crate::machine::component::{ComponentKind, SitePart};
-use crate::machine::fork::{Choice, Fork, Nodes, Parts};
+use crate::machine::fault::PortCount;
+use crate::machine::nodes::Nodes;
+use crate::machine::parts::{Choice, Fork, Parts};
 use crate::machine::step::{Pick, Route, What};
 use crate::storage::{Components, Node, Store};
 
@@ -289,7 +292,8 @@ impl Builder<'_> {
         let adapter_number = self.datastore.adapter.unwrap_or(cluster.adapter);
         let (host_cpu, host_ports) =
             self.machines(hosts, (cpu, ComponentKind::HostPort), &hosts.adapters[adapter_number]);
-        let count = (hosts.count, hosts.adapters[adapter_number].count);
+        let each = hosts.adapters[adapter_number].count;
+        let count = PortCount { owners: hosts.count, each };
         self.map.host_ports(self.datastore.hosts, adapter_number, host_ports, count);
         let node_adapter = &nodes.adapters[cluster.adapter];
         let (node_cpu_component, node_cpu, node_ports) = if same {
@@ -298,7 +302,7 @@ impl Builder<'_> {
                 false => {
                     let ports =
                         self.ports_of_group(nodes, ComponentKind::ControllerPort, node_adapter);
-                    let count = (nodes.count, node_adapter.count);
+                    let count = PortCount { owners: nodes.count, each: node_adapter.count };
                     self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
                     ports
                 }
@@ -309,7 +313,7 @@ impl Builder<'_> {
                 self.component(format!("{} cpu", nodes.name), ComponentKind::ControllerCpu);
             let kind = (component, ComponentKind::ControllerPort);
             let (station, ports) = self.machines(nodes, kind, node_adapter);
-            let count = (nodes.count, node_adapter.count);
+            let count = PortCount { owners: nodes.count, each: node_adapter.count };
             self.map.host_ports(cluster.nodes, cluster.adapter, ports, count);
             (component, station, ports)
         };

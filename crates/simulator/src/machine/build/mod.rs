@@ -1,10 +1,13 @@
 //! From the description of a site to a machine: what is shared, and the paths in between.
 
+mod builder;
 mod client;
 mod cluster;
+mod error;
 mod network;
 mod path;
 mod placement;
+mod ports;
 mod program;
 mod protocol;
 mod route;
@@ -14,140 +17,24 @@ mod wire;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use stormeter_site::{Placement, Site, SiteDatastore, Target};
+use stormeter_site::{Placement, Site, Target};
 
-use super::component::{Component, ComponentKind, SitePart};
+use super::component::{ComponentKind, SitePart};
 use super::fault::Map;
-use super::fork::{Fork, Nodes};
+use super::load::{Load, Window};
 use super::meter::Meter;
-use super::station::Station;
-use super::step::Step;
 use super::vm_path::VmPath;
 use super::{EventQueue, Machine};
 use crate::slab::Slab;
-use crate::storage::Store;
 use crate::time::VirtualTime;
 
 pub(crate) use client::{ClientWay, Lane};
-pub(super) use network::{Line, Ports};
-pub(super) use path::mixed;
 pub(super) use placement::Place;
+pub(super) use ports::{Line, Ports};
 use target::{port_of, unit_of};
 
-/// The load that will be driven, as far as the machine has to know it in advance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Load {
-    /// Number of virtual disks; one per VM.
-    pub vms: u32,
-    /// Size of each on the storage.
-    pub disk_bytes: u64,
-    /// Bytes of each that the workload touches.
-    pub working_set_bytes: u64,
-    /// Share of requests that go to random places, 0 to 1.
-    pub random: f64,
-    /// The exponent of a Zipf distribution of the random ones; `None`: uniform.
-    pub zipf: Option<f64>,
-}
-
-/// The times at which components are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// Its start: the length of the ramp.
-    pub from_ns: u64,
-    /// Length of an interval.
-    pub interval_ns: u64,
-}
-
-/// Why a site cannot carry a load.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MachineError {
-    /// More VMs than the hosts have space for.
-    #[error(
-        "{vms} VMs do not fit on {hosts} hosts with at most {each} each; raise vms-per-host or the \
-         count of hosts {name}, or ask for fewer VMs"
-    )]
-    TooManyVms {
-        /// Number of VMs.
-        vms: u32,
-        /// Number of hosts in the group.
-        hosts: u32,
-        /// Limit per host.
-        each: u32,
-        /// Name of the group.
-        name: String,
-    },
-    /// The virtual disks are larger than the storage.
-    #[error(
-        "{vms} virtual disks of {disk} do not fit on {name}, which has {room}; make them smaller or \
-         add disks"
-    )]
-    NoRoom {
-        /// Number of virtual disks.
-        vms: u32,
-        /// Size of each, as text.
-        disk: String,
-        /// Name of the storage.
-        name: String,
-        /// Its size, as text.
-        room: String,
-    },
-    /// Replicas must be on different nodes.
-    #[error(
-        "{cluster} keeps {replicas} replicas on different nodes, and there are only {nodes} {name}; \
-         add nodes or ask for fewer replicas"
-    )]
-    TooFewNodes {
-        /// Number of nodes.
-        nodes: u32,
-        /// Number of replicas.
-        replicas: u32,
-        /// Name of the nodes.
-        name: String,
-        /// Name of the datastore.
-        cluster: String,
-    },
-    /// More pieces than the simulator supports.
-    #[error(
-        "{vms} virtual disks of {stripes} stripes with {replicas} replicas on {name} are more than {most} \
-         pieces, which is what a machine keeps track of; ask for fewer VMs, stripes or replicas"
-    )]
-    TooManyPieces {
-        /// Number of virtual disks.
-        vms: u32,
-        /// Stripes per disk.
-        stripes: u32,
-        /// Replicas per stripe.
-        replicas: u32,
-        /// Name of the datastore.
-        name: String,
-        /// The limit.
-        most: u64,
-    },
-    /// The site has no client for the servers in VMs.
-    #[error(
-        "transfers need a client in the site; add `client:` with its hosts, adapter and networks"
-    )]
-    NoClient,
-}
-
-/// A machine being built.
-pub(super) struct Builder<'a> {
-    pub(super) site: &'a Site,
-    pub(super) datastore: &'a SiteDatastore,
-    pub(super) load: Load,
-    pub(super) seed: u64,
-    /// The seed of hashes and of the placement of pieces.
-    pub(super) layout_seed: u64,
-    pub(super) stations: Vec<Station>,
-    pub(super) components: Vec<Component>,
-    pub(super) steps: Vec<Step>,
-    pub(super) stores: Vec<Store>,
-    /// First steps of all programs, in order.
-    pub(super) programs: Vec<u32>,
-    pub(super) forks: Vec<Fork>,
-    pub(super) nodes: Option<Nodes>,
-    pub(super) map: Map,
-}
+pub(super) use builder::Builder;
+pub use error::MachineError;
 
 impl Machine {
     /// The machine of a site's datastore (an index into [`Site::datastores`]), for a load.
@@ -315,31 +202,5 @@ impl Builder<'_> {
             }
             VmPath { component, first, vms, takes_ns }
         })
-    }
-
-    /// Adds a component without stations; returns its index.
-    pub(super) fn component(&mut self, name: String, kind: ComponentKind) -> u32 {
-        self.components.push(Component {
-            name,
-            kind,
-            part: None,
-            stations: Vec::new(),
-            residence_ns: 0,
-            lost: 0,
-        });
-        self.components.len() as u32 - 1
-    }
-
-    /// Sets what a component stands for, unless it is set.
-    pub(super) fn stands_for(&mut self, component: u32, part: SitePart) {
-        self.components[component as usize].part.get_or_insert(part);
-    }
-
-    /// Adds a station of a component; returns its index.
-    pub(super) fn station(&mut self, component: u32, servers: u32) -> u32 {
-        let number = self.stations.len() as u32;
-        self.stations.push(Station::new(servers));
-        self.components[component as usize].stations.push(number);
-        number
     }
 }

@@ -4,33 +4,10 @@ use stormeter_site::{Adapter, PortKind};
 
 use super::Builder;
 use super::path::{Way, Ways};
+use super::ports::{Line, Ports};
 use super::wire::{Framing, Message};
 use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::step::{Pick, Step, What};
-
-/// Ports with the stations of each direction. Those of several hosts of a kind are consecutive.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::machine) struct Ports {
-    pub(in crate::machine) component: u32,
-    /// First station of the sending ports.
-    pub(in crate::machine) send: u32,
-    /// First station of the receiving ports.
-    pub(in crate::machine) receive: u32,
-    /// First station for credits, if they are the limit.
-    pub(in crate::machine) credit: Option<u32>,
-}
-
-/// A line of the site, both directions.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::machine) struct Line {
-    /// Index into the site's networks.
-    pub(in crate::machine) network: usize,
-    pub(in crate::machine) component: u32,
-    /// The station towards the storage, if the line is shared.
-    pub(in crate::machine) there: Option<u32>,
-    /// The station of the other direction.
-    pub(in crate::machine) back: Option<u32>,
-}
 
 /// What is between two ends.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +24,22 @@ pub(super) struct Gate<'a> {
     pub(super) ports: Ports,
     pub(super) adapter: &'a Adapter,
     pub(super) ways: Ways,
+}
+
+/// A message's part in its request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leg {
+    /// Whether it goes from the storage to the host; in a transfer, to the server.
+    pub(super) back: bool,
+    /// Whether it is the first one, which determines the path of the request.
+    pub(super) first: bool,
+}
+
+impl Leg {
+    pub(super) const REQUEST: Leg = Leg { back: false, first: true };
+    /// Further data from the host.
+    pub(super) const DATA: Leg = Leg { back: false, first: false };
+    pub(super) const ANSWER: Leg = Leg { back: true, first: false };
 }
 
 impl Builder<'_> {
@@ -97,15 +90,14 @@ impl Builder<'_> {
         Line { network: number, component, there, back }
     }
 
-    /// A message from one end to the other. `first`: it is the first of its request, and determines
-    /// the request's path.
+    /// A message from one end to the other.
     pub(super) fn message(
         &mut self,
         from: Gate<'_>,
         to: Gate<'_>,
         wire: Wire<'_>,
         message: Message,
-        (back, first): (bool, bool),
+        Leg { back, first }: Leg,
     ) {
         let further = |way: Way| if first { way } else { way.further() };
         let mut way = further(from.ways.send);

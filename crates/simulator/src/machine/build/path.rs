@@ -1,5 +1,6 @@
 //! Which port of each end a request uses.
 
+use crate::machine::mix::mixed;
 use stormeter_site::{Adapter, Aggregation, PathPolicy, Protocol};
 
 use crate::machine::step::{PATHS, Pick};
@@ -196,15 +197,6 @@ fn common_multiple(a: u32, b: u32) -> u32 {
         (larger, smaller) = (smaller, larger % smaller);
     }
     a / larger * b
-}
-
-/// A hash that is the same everywhere (the finalizer of MurmurHash3, public domain).
-pub(in crate::machine) fn mixed(mut word: u32) -> u32 {
-    word ^= word >> 16;
-    word = word.wrapping_mul(0x85eb_ca6b);
-    word ^= word >> 13;
-    word = word.wrapping_mul(0xc2b2_ae35);
-    word ^ word >> 16
 }
 
 #[cfg(test)]

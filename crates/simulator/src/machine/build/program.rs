@@ -4,7 +4,7 @@ use stormeter_disk::Kind;
 use stormeter_site::Cost;
 
 use super::Builder;
-use super::network::{Gate, Wire};
+use super::network::{Gate, Leg, Wire};
 use super::protocol::{ReadMessages, Rest, WriteMessages};
 use crate::machine::step::{Pick, Step, Takes, What};
 
@@ -73,11 +73,11 @@ impl Builder<'_> {
         let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let ReadMessages { request, answer } = messages;
         self.on_cpu(&host, plus(host.half(Kind::Read), host.more()));
-        self.message(host.gate, target.gate, wire, request, (false, true));
+        self.message(host.gate, target.gate, wire, request, Leg::REQUEST);
         self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Read)));
         self.store(storage);
         self.on_cpu(&target, plus(work(&target, answer), target.half(Kind::Read)));
-        self.message(target.gate, host.gate, wire, answer, (true, false));
+        self.message(target.gate, host.gate, wire, answer, Leg::ANSWER);
         self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Read)));
         self.end(host.cpu_component);
         first
@@ -110,21 +110,21 @@ impl Builder<'_> {
             (None, false) => Takes::default(),
         };
         self.on_cpu(&host, plus(carried, before));
-        self.message(host.gate, target.gate, wire, request, (false, true));
+        self.message(host.gate, target.gate, wire, request, Leg::REQUEST);
         let arrived = plus(work(&target, request), target.half(Kind::Write));
         match (messages.rest, is_asked) {
             (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
                 self.on_cpu(&target, plus(work(&target, data), arrived));
                 self.asked_by_adapter(host.gate, target.gate, wire, ask);
-                self.message(host.gate, target.gate, wire, data, (false, false));
+                self.message(host.gate, target.gate, wire, data, Leg::DATA);
             }
             (Rest::Asked { burst_bytes, ask, data, .. }, true) => {
                 self.on_cpu(&target, arrived);
                 let again = self.steps.len() as u32;
                 self.step(What::Solicit(burst_bytes), target.cpu_component);
-                self.message(target.gate, host.gate, wire, ask, (true, false));
+                self.message(target.gate, host.gate, wire, ask, Leg::ANSWER);
                 self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
-                self.message(host.gate, target.gate, wire, data, (false, false));
+                self.message(host.gate, target.gate, wire, data, Leg::DATA);
                 self.on_cpu(&target, work(&target, data));
                 self.step(What::Again(again), target.cpu_component);
             }
@@ -132,7 +132,7 @@ impl Builder<'_> {
         }
         self.store(storage);
         self.on_cpu(&target, target.half(Kind::Write));
-        self.message(target.gate, host.gate, wire, answer, (true, false));
+        self.message(target.gate, host.gate, wire, answer, Leg::ANSWER);
         self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Write)));
         self.end(host.cpu_component);
         first

@@ -3,8 +3,9 @@
 use stormeter_disk::Kind;
 use stormeter_site::{Adapter, Aggregation, Cost, PathPolicy, Target};
 
-use super::network::{Gate, Ports, Wire};
+use super::network::{Gate, Wire};
 use super::path::{Pair, Senders, Talk};
+use super::ports::Ports;
 use super::program::{End, Storage};
 use super::protocol::{self, Rest};
 use super::storage::Sharing;
@@ -12,7 +13,8 @@ use super::target::{port_of, unit_of};
 use super::wire::Framing;
 use super::{Builder, MachineError};
 use crate::machine::component::{ComponentKind, SitePart};
-use crate::machine::fork::Fork;
+use crate::machine::fault::PortCount;
+use crate::machine::parts::Fork;
 use crate::machine::step::{Pick, Route, What};
 
 impl Builder<'_> {
@@ -104,7 +106,12 @@ impl Builder<'_> {
         for &host in hosts {
             let station = self.station(cpu, group.cores);
             let ports = self.ports(component, adapter, 1);
-            self.map.host_ports(self.datastore.hosts, adapter_number, ports, (1, adapter.count));
+            self.map.host_ports(
+                self.datastore.hosts,
+                adapter_number,
+                ports,
+                PortCount { owners: 1, each: adapter.count },
+            );
             // Each controller serves consecutive hosts, and each of its ports the same number of
             // them.
             let unit = unit_of(host, about.count, group.count);
@@ -212,7 +219,7 @@ pub(super) fn whole(read: u32, write: u32) -> Route {
 pub(super) fn wire<'a>(
     host: &Adapter,
     target: &Adapter,
-    lines: &'a [super::network::Line],
+    lines: &'a [super::ports::Line],
 ) -> Wire<'a> {
     let lossless = matches!(host.kind, stormeter_site::PortKind::FibreChannel { .. });
     Wire { framing: Framing::between(host.kind, target.kind), lines, lossless }

@@ -2,10 +2,11 @@
 
 use stormeter_site::{Adapter, Aggregation};
 
-use super::network::Ports;
+use super::ports::Ports;
 use super::storage::Sharing;
 use super::{Builder, MachineError};
 use crate::machine::component::{ComponentKind, SitePart};
+use crate::machine::fault::PortCount;
 
 /// Controllers of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,12 @@ impl Builder<'_> {
             self.station(cpu_component, controller.cores);
         }
         let ports = self.ports(ports, adapter, controller.count);
-        self.map.controller_ports(number, port, ports, (controller.count, adapter.count));
+        self.map.controller_ports(
+            number,
+            port,
+            ports,
+            PortCount { owners: controller.count, each: adapter.count },
+        );
         self.map.group_disks(controller.group, store, controller.count, group);
         Ok(Controllers { cpu_component, cpu, ports, disks, store })
     }

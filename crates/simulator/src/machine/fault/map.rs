@@ -1,10 +1,10 @@
-//! Which parts of the site are which parts of the machine.
+//! Where the parts of a site are in a machine, for faults.
 
 use stormeter_site::DiskGroup;
 
 use crate::machine::build::{Line, Ports};
 
-/// Where the parts of a site are in a machine.
+/// The parts of a site, by their places in a machine.
 #[derive(Debug, Default)]
 pub(in crate::machine) struct Map {
     pub(super) sets: Vec<PortSet>,
@@ -14,16 +14,16 @@ pub(in crate::machine) struct Map {
     pub(in crate::machine) failover_ns: u64,
 }
 
-/// Whose ports.
+/// The owner of ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// Of hosts: index of the group and its adapter.
+    /// Hosts: index of the group and its adapter.
     Hosts(usize, usize),
-    /// Of controllers: index and its port.
+    /// Controllers: index and its port.
     Controllers(usize, usize),
 }
 
-/// Ports of one adapter, of some owners that follow each other.
+/// The ports of one adapter, of consecutive owners.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PortSet {
     pub(super) owner: Owner,
@@ -32,18 +32,27 @@ pub(super) struct PortSet {
     pub(super) count: u32,
 }
 
+/// The number of ports of an adapter.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::machine) struct PortCount {
+    /// Hosts or controllers that have it.
+    pub(in crate::machine) owners: u32,
+    /// Ports of each.
+    pub(in crate::machine) each: u32,
+}
+
 /// Disks that a fault can name.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Disks {
-    /// Of a disk group: index, first storage, how many storages, and the disks of each.
+    /// A disk group: index, first storage, number of storages, and the disks of each.
     Group { group: usize, store: u32, stores: u32, each: u32 },
-    /// Of a cluster: index and its hosts, first storage, how many nodes, capacity devices of each.
+    /// A cluster: index and its hosts, first storage, number of nodes, capacity devices of each.
     Cluster { cluster: usize, hosts: usize, store: u32, nodes: u32, each: u32 },
 }
 
 impl PortSet {
-    /// Another of an owner's ports that stands, for one that is down.
-    pub(super) fn first_that_stands(&self, port: u32, down: &[bool]) -> Option<u32> {
+    /// Another port of the same owner that is up, in place of one that is down.
+    pub(super) fn first_that_is_up(&self, port: u32, down: &[bool]) -> Option<u32> {
         let mut all = (1..self.count).map(|next| (port + next) % self.count);
         all.find(|&other| !down[(self.ports.send + other) as usize])
     }
@@ -55,10 +64,10 @@ impl Map {
         controller: usize,
         port: usize,
         ports: Ports,
-        (owners, count): (u32, u32),
+        PortCount { owners, each }: PortCount,
     ) {
         let owner = Owner::Controllers(controller, port);
-        self.sets.push(PortSet { owner, ports, owners, count });
+        self.sets.push(PortSet { owner, ports, owners, count: each });
     }
 
     pub(in crate::machine) fn host_ports(
@@ -66,9 +75,9 @@ impl Map {
         group: usize,
         adapter: usize,
         ports: Ports,
-        (owners, count): (u32, u32),
+        PortCount { owners, each }: PortCount,
     ) {
-        self.sets.push(PortSet { owner: Owner::Hosts(group, adapter), ports, owners, count });
+        self.sets.push(PortSet { owner: Owner::Hosts(group, adapter), ports, owners, count: each });
     }
 
     pub(in crate::machine) fn lines(&mut self, lines: &[Line]) {
@@ -80,8 +89,8 @@ impl Map {
         self.lines.iter().find(|line| line.network == network).copied()
     }
 
-    /// The ports of one of the hosts of a group (its index, and its adapter's), in the order in which
-    /// they were told.
+    /// The ports of one host of a group (its index, and its adapter's), in the order in which they were
+    /// added.
     pub(in crate::machine) fn ports_of_host(
         &self,
         (group, adapter): (usize, usize),
@@ -129,8 +138,8 @@ impl Map {
         self.lines.iter().position(|line| line.network == network).map(|line| line as u32)
     }
 
-    /// Stations at which messages wait while a line is down: its own, or all ports that send where
-    /// it has none.
+    /// Stations at which messages wait while a line is down: its own, or all sending ports if it has
+    /// none.
     pub(super) fn line_stations(&self, line: u32) -> Vec<u32> {
         let line = &self.lines[line as usize];
         let own: Vec<u32> = [line.there, line.back].into_iter().flatten().collect();

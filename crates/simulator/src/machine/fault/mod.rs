@@ -1,61 +1,36 @@
-//! What goes wrong at given times: disks, paths, lines and nodes.
+//! Failures at given times: of disks, paths, lines and nodes.
 //!
-//! A path that is down serves nobody until another takes its place. Requests that were on it begin
-//! anew once the failure is noticed, after the network's `failover`. A fixed policy then takes the
-//! next port that stands and comes back to its own when that does; round-robin leaves the path out at
-//! once. A line that is down lets nothing begin to pass until it is back, or until another line has
-//! taken over where the network has a failover; what is on the wire already arrives. A lost node is
-//! lost for its data: reads go to another replica and writes to those that are left; the VMs of its
-//! host go on at once, as if they had been started on one like it that keeps no data, and a note of the
-//! trial says so. What it had is copied anew when it is given up
-//! ([`super::resync`]); what came back before is taken as whole.
+//! A path that is down serves no requests until another takes its place. Requests that were on it restart
+//! once the failure is noticed, after the network's `failover`. A fixed policy then uses the next port that
+//! is up and returns to its own when that is back; round-robin skips the path at once. Nothing starts to
+//! pass a line that is down until it is back, or until another line has taken over if the network has a
+//! failover; what is already on the wire arrives. The data of a lost node is lost: reads go to another
+//! replica and writes to those that are left. The VMs of its host continue at once, as if they had been
+//! restarted on an identical host without data, and a note of the trial says so. When a node is given up,
+//! its data is copied again from the other replicas ([`super::resync`]); if it returns before that, its data
+//! counts as complete.
 
+mod action;
+mod effects;
 mod map;
 mod named;
 mod plan;
-mod told;
 
 use stormeter_disk::Kind;
 
-use super::fork::Fork;
 use super::job::{Job, NONE, RESYNC};
+use super::parts::Fork;
 use super::step::{Pick, Standing, Step, What};
 use super::{KIND_SHIFT, Machine, OF_FAULT, OF_JOB, of_flow, port_of};
 use crate::device::Bench;
-use crate::storage::DiskFault;
 
-pub(super) use map::Map;
+pub(super) use action::{Action, NEVER_NS};
+pub(super) use map::{Map, PortCount};
 pub use named::FaultNameError;
 pub use plan::{Broken, FaultError, SiteFault};
 
-/// What happens at an instant.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Action {
-    /// A disk of a storage.
-    Disk(u32, DiskFault),
-    /// A capacity device of a node, or all of them, does not answer any more.
-    Silent { node: u32, device: Option<u32> },
-    /// It is known that its data is gone, or it is back.
-    Data { node: u32, device: Option<u32>, lost: bool },
-    /// It is not waited for any more: what it had is copied anew.
-    GiveUp { node: u32, device: Option<u32> },
-    /// A node may take the next bytes of a copy.
-    Take { node: u32 },
-    /// Ports of a set (its number in the map) are gone, until then at the latest.
-    PortDown { set: u32, port: u32, until_ns: u64 },
-    /// They are back.
-    PortUp { set: u32, port: u32 },
-    /// Those who used ports that are down take others.
-    FailOver,
-    /// Nothing begins to pass a line until then.
-    LinkDown { line: u32, until_ns: u64 },
-}
-
-/// Longer than any trial (19 hours), and short enough that what waits until then can be summed up.
-pub(super) const NEVER_NS: u64 = 1 << 46;
-
 impl Machine {
-    /// Puts faults in. Those of parts that this datastore does not use do nothing
+    /// Schedules faults. Faults of parts that this datastore does not use have no effect
     /// ([`Machine::concerns`]).
     ///
     /// # Errors
@@ -143,19 +118,19 @@ impl Machine {
             self.down[station as usize] = true;
         }
         self.any_down = true;
-        // Where another port stands, nobody waits for longer than until it is taken.
-        let others = self.map.sets[set as usize].first_that_stands(port, &self.down).is_some();
+        // If another port is up, requests wait no longer than until the switch to it.
+        let others = self.map.sets[set as usize].first_that_is_up(port, &self.down).is_some();
         let end_ns = if others { until_ns.min(noticed_ns) } else { until_ns };
         for &station in &stations {
             self.stations[station as usize].fail_until(end_ns);
         }
         self.again_ns = if others { noticed_ns } else { until_ns };
-        self.begin_anew(&stations);
+        self.restart_on(&stations);
         self.leave_out();
     }
 
-    /// Requests that are on one of the stations' paths begin anew.
-    fn begin_anew(&mut self, stations: &[u32]) {
+    /// Restarts the requests whose path uses one of the stations.
+    fn restart_on(&mut self, stations: &[u32]) {
         let ends = self.programs.iter().skip(1).copied().chain([self.steps.len() as u32]);
         let ranges: Vec<(u32, u32)> = self.programs.iter().copied().zip(ends).collect();
         for job in self.jobs.places_mut() {
@@ -180,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// A request whose path or node failed under it begins anew when that was noticed.
+    /// Restarts a request whose path or node failed, once the failure has been noticed.
     #[cold]
     pub(super) fn begin_again(&mut self, number: u32) {
         if self.now_ns < self.again_ns {
@@ -212,9 +187,9 @@ impl Machine {
         self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);
     }
 
-    /// A part on a node takes a path that stands, and another replica if its own is gone. A write has
-    /// its other replicas under way, so that of one that is gone nothing is left to do; what nobody
-    /// has any more fails.
+    /// A part on a node uses a path that is up, and another replica if its own is lost. A write is already on
+    /// its way to the other replicas, so for a lost one nothing is left to do. If no replica is left, the
+    /// part fails.
     fn begin_part_again(&mut self, number: u32) {
         let job = self.jobs[number];
         let Some(nodes) = &self.nodes else { return };
@@ -246,18 +221,18 @@ impl Machine {
         }
     }
 
-    /// Round-robin leaves out paths whose port is down at either end.
+    /// Round-robin skips paths with a port that is down at either end.
     fn leave_out(&mut self) {
         self.patch(false);
     }
 
-    /// And who has one port takes the next that stands.
+    /// A fixed policy also switches to the next port that is up.
     fn fail_over(&mut self) {
         self.noticed.clone_from(&self.down);
         self.patch(true);
     }
 
-    /// Sets all steps anew for what is down: rotations always, fixed ports where the failure was
+    /// Adapts all steps to the ports that are down: rotations always, fixed ports if the failure was
     /// noticed.
     fn patch(&mut self, noticed: bool) {
         if self.as_built.is_empty() {
@@ -280,7 +255,7 @@ impl Machine {
         }
     }
 
-    /// What a pick becomes.
+    /// A pick, adapted to the ports that are down.
     fn patched(&mut self, pick: Pick, up: Option<Standing>, noticed: bool, place: u32) -> Pick {
         match (pick, up) {
             (Pick::Rotate { first, ports, .. }, Some(up)) => {
@@ -292,7 +267,7 @@ impl Machine {
                 Pick::Standing { first, ports, set: set as u16 }
             }
             (Pick::One(station), _) if noticed => Pick::One(self.map.instead(station, &self.down)),
-            // What was failed over before stays so.
+            // What failed over earlier stays so.
             (Pick::One(_), _) => match self.steps[place as usize].what {
                 What::Send(pick) | What::Credit(pick) => pick,
                 _ => pick,
@@ -301,7 +276,7 @@ impl Machine {
         }
     }
 
-    /// Which paths of a program's rotation stand at both ends; nothing if all do, or none.
+    /// The paths of a program's rotation that are up at both ends; `None` if all are, or none.
     fn paths_that_stand(&self, program: &[Step]) -> Option<Standing> {
         let pick_of = |step: &Step| match step.what {
             What::Send(pick) | What::Credit(pick) => Some(pick),

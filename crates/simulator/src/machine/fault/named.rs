@@ -1,35 +1,35 @@
-//! Which parts of a site a fault is of.
+//! From the names in a fault to the parts of a site.
 //!
-//! A fault names a guest of a lab and a part of it, or a part of a site. The names of both are the same
-//! where a site describes a lab: a storage guest is the controller of that name and its group of disks the
-//! disk group; a network is a network, a host a group of hosts, a mount a datastore. What belongs to one
-//! storage only (its link, the paths to it) is nothing to a datastore on another, although both may use the
-//! same ports.
+//! A fault names a guest of a lab and a part of it, or a part of a site. If a site describes a lab, the names
+//! are the same: a storage guest is the controller of that name and its group of disks the disk group; a
+//! network is a network, a host a group of hosts, a mount a datastore. What belongs to one storage only (its
+//! link, the paths to it) does not affect a datastore on another storage, although both may use the same
+//! ports.
 
 use stormeter_fault::{FaultKind, FaultSpec};
 use stormeter_site::{Adapter, Site, SiteDatastore, Target};
 
 use super::plan::Broken;
 
-/// Why a site has nothing that a fault could be of.
+/// Why a fault does not fit a site.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FaultNameError {
-    /// Something that no site has.
+    /// The model has no such fault.
     #[error("a site has no model of {kind}; what can be done there is {known}")]
     Kind {
-        /// What is done.
+        /// The kind of fault.
         kind: &'static str,
-        /// What can be.
+        /// The kinds that it has.
         known: String,
     },
     /// A name that the site does not have.
     #[error("the site has no {what} {name:?}; it has {known}")]
     Unknown {
-        /// What the name should be of.
+        /// The kind of part.
         what: &'static str,
-        /// As it was written.
+        /// The name as written.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
     /// Hosts that keep no data.
@@ -37,21 +37,21 @@ pub enum FaultNameError {
         "{name:?} are no nodes: only hosts that keep the data of a distributed datastore are; {known}"
     )]
     NoNodes {
-        /// As it was written.
+        /// The name as written.
         name: String,
         /// What to write instead.
         known: String,
     },
-    /// Nodes without a number, or with something else.
+    /// Nodes without a valid number.
     #[error("{name} are {count} hosts, counted from 0; name one of them: {kind} {name}.{last}")]
     WhichNode {
-        /// What is done.
+        /// The kind of fault.
         kind: &'static str,
         /// The group of hosts.
         name: String,
-        /// How many they are.
+        /// The number of hosts.
         count: u32,
-        /// The last one.
+        /// The highest number.
         last: u32,
     },
     /// A device of a distributed datastore.
@@ -65,7 +65,7 @@ pub enum FaultNameError {
     },
 }
 
-/// What can be done in a site.
+/// The kinds of faults that a site has a model of.
 const KINDS: [FaultKind; 10] = [
     FaultKind::DiskFail,
     FaultKind::DiskReplace,
@@ -80,11 +80,11 @@ const KINDS: [FaultKind; 10] = [
 ];
 
 impl Broken {
-    /// What of a site breaks by a fault, as one of its datastores meets it; nothing if that is another
-    /// storage's. What ends a fault is of the same parts as what it ends.
+    /// The parts of a site that a fault breaks, for one of its datastores; empty if they belong to another
+    /// storage. What ends a fault names the same parts as the fault.
     ///
     /// # Errors
-    /// The site has no such part: what it has.
+    /// The site has no such part; the error lists those that it has.
     pub fn by(
         fault: &FaultSpec,
         site: &Site,
@@ -109,7 +109,7 @@ impl Broken {
     }
 }
 
-/// `[OWNER.]DISKS`: a disk group or a distributed datastore, and whose it is.
+/// `[OWNER.]DISKS`: a disk group or a distributed datastore, and its owner.
 fn disk(fault: &FaultSpec, site: &Site) -> Result<Broken, FaultNameError> {
     let groups = site.groups.iter().map(|group| group.name.as_str());
     let all: Vec<&str> =

@@ -1,62 +1,62 @@
-//! Faults as whoever drives the machine knows them, and what each becomes.
+//! Faults as callers of the machine describe them, and the actions that each becomes.
 
 use super::map::{Disks, Owner};
 use super::{Action, NEVER_NS};
 use crate::machine::Machine;
-use crate::machine::fork::Nodes;
+use crate::machine::nodes::Nodes;
 use crate::storage::DiskFault;
 
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SiteFault {
-    /// When, in virtual time.
+    /// The time at which it starts, in virtual time.
     pub at_ns: u64,
-    /// For how long; `None`: for good.
+    /// How long it lasts; `None`: until the end.
     pub for_ns: Option<u64>,
-    /// What.
+    /// The failure.
     pub broken: Broken,
 }
 
-/// What goes wrong. Places are indices into the site's lists.
+/// A failure. Parts are given as indices into the site's lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Broken {
-    /// A disk of a group is gone; counted through all controllers or hosts that have such a group.
+    /// A disk of a group is lost; disks are numbered across all controllers or hosts with such a group.
     DiskLost {
         /// Index into [`stormeter_site::Site::groups`].
         group: usize,
-        /// Which disk.
+        /// Number of the disk.
         disk: u32,
     },
-    /// A new disk stands in the place of one that is gone; if a spare does so already, it is a spare.
+    /// A lost disk is replaced by a new one, which becomes a spare if a spare already took its place.
     DiskReplaced {
         /// Index into [`stormeter_site::Site::groups`].
         group: usize,
-        /// Which disk.
+        /// Number of the disk.
         disk: u32,
     },
-    /// A disk of a group takes so many times as long.
+    /// A disk of a group is slower by a factor.
     DiskSlow {
         /// Index into [`stormeter_site::Site::groups`].
         group: usize,
-        /// Which disk.
+        /// Number of the disk.
         disk: u32,
-        /// How many times as long.
+        /// The factor by which its requests take longer.
         times: f64,
     },
-    /// A capacity device of a distributed datastore is gone; counted through all nodes.
+    /// A capacity device of a distributed datastore is lost; devices are numbered across all nodes.
     CapacityLost {
         /// Index into [`stormeter_site::Site::clusters`].
         cluster: usize,
-        /// Which device.
+        /// Number of the device.
         disk: u32,
     },
-    /// A capacity device of a distributed datastore takes so many times as long.
+    /// A capacity device of a distributed datastore is slower by a factor.
     CapacitySlow {
         /// Index into [`stormeter_site::Site::clusters`].
         cluster: usize,
-        /// Which device.
+        /// Number of the device.
         disk: u32,
-        /// How many times as long.
+        /// The factor by which its requests take longer.
         times: f64,
     },
     /// A port of every host of a group is down.
@@ -65,7 +65,7 @@ pub enum Broken {
         hosts: usize,
         /// Index into its adapters.
         adapter: usize,
-        /// Which port.
+        /// Number of the port.
         port: u32,
     },
     /// A port of every controller of a kind is down.
@@ -74,7 +74,7 @@ pub enum Broken {
         controller: usize,
         /// Index into its ports.
         adapter: usize,
-        /// Which port.
+        /// Number of the port.
         port: u32,
     },
     /// Nothing passes a network.
@@ -82,20 +82,20 @@ pub enum Broken {
         /// Index into [`stormeter_site::Site::networks`].
         network: usize,
     },
-    /// A node's data is gone.
+    /// The data of a node is lost.
     NodeLost {
         /// Index into [`stormeter_site::Site::hosts`].
         hosts: usize,
-        /// Which of them.
+        /// Number of the node.
         node: u32,
     },
 }
 
-/// The most times as long that a slow disk takes: a disk of milliseconds then needs seconds, and hosts
-/// give a request up in tens of them.
+/// The largest factor by which a disk is slow: a request of milliseconds then takes seconds, and hosts give
+/// up after tens of seconds.
 const MOST_TIMES: f64 = 1000.0;
 
-/// Why a fault cannot be put in.
+/// Why a fault cannot be scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum FaultError {
     /// Out of range.
@@ -103,27 +103,27 @@ pub enum FaultError {
     NoSuch {
         /// Disk, port or node.
         what: &'static str,
-        /// Asked for.
+        /// The number asked for.
         number: u32,
-        /// How many there are.
+        /// The number of such parts.
         count: u32,
     },
-    /// A disk that is gone does not come back.
+    /// A lost disk does not return.
     #[error("a lost disk does not come back; leave out how long, or make it slow for that time")]
     NoReturn,
-    /// Times as long must be at least one, and not so many that nothing ends any more.
+    /// The factor must be at least 1, and not so large that nothing would ever complete.
     #[error(
         "a slow disk takes 1 to {MOST_TIMES} times as long, not {times:?}; write 10x, say, or lost if it \
          does not answer any more"
     )]
     NotSlow {
-        /// As it was asked for.
+        /// The factor asked for.
         times: f64,
     },
 }
 
 impl Machine {
-    /// What a fault is for this machine, and when.
+    /// The actions of a fault in this machine, with their times.
     pub(super) fn planned(&self, fault: &SiteFault) -> Result<Vec<(u64, Action)>, FaultError> {
         let at_ns = fault.at_ns;
         let end_ns = fault.for_ns.map_or(NEVER_NS, |for_ns| at_ns.saturating_add(for_ns));
@@ -154,7 +154,7 @@ impl Machine {
                 let Some((_, node, disk)) = self.capacity(cluster, disk)? else {
                     return Ok(Vec::new());
                 };
-                // What is broken does not come back: nobody waits for it.
+                // A lost device does not return, so it is given up without delay.
                 Ok(self.data_lost((node, Some(disk)), at_ns, NEVER_NS, 0))
             }
             Broken::CapacitySlow { cluster, disk, times } => {
@@ -189,8 +189,8 @@ impl Machine {
         }
     }
 
-    /// Data of a node or of one of its devices does not answer, is known to be gone, is given up so
-    /// much later unless it is back before, and is back.
+    /// The data of a node or of one of its devices stops answering, is then known to be lost, is given up
+    /// after a delay unless it returned before, and returns.
     fn data_lost(
         &self,
         (node, device): (u32, Option<u32>),
@@ -211,7 +211,7 @@ impl Machine {
         actions
     }
 
-    /// The storage and its disk; nothing if the datastore does not use the group.
+    /// The storage and its disk; `None` if the datastore does not use the group.
     fn group_disk(&self, of: usize, disk: u32) -> Result<Option<(u32, u32)>, FaultError> {
         for disks in &self.map.disks {
             if let Disks::Group { group, store, stores, each } = *disks
@@ -224,7 +224,7 @@ impl Machine {
         Ok(None)
     }
 
-    /// The storage, node and device; nothing if the datastore is not this cluster.
+    /// The storage, node and device; `None` if the datastore is not on this cluster.
     fn capacity(&self, of: usize, disk: u32) -> Result<Option<(u32, u32, u32)>, FaultError> {
         for disks in &self.map.disks {
             if let Disks::Cluster { cluster, store, nodes, each, .. } = *disks
@@ -257,7 +257,7 @@ impl Machine {
         if !actions.is_empty() {
             actions.push((noticed_ns, Action::FailOver));
         }
-        // In order of time: what is noticed at once is noticed after it happened.
+        // In order of time: a failure that is noticed at once is noticed after it happened.
         actions.sort_by_key(|(at_ns, _)| *at_ns);
         Ok(actions)
     }

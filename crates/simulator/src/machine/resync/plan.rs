@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::Rng;
 use super::super::Machine;
 use super::super::build::Place;
 use super::super::fault::Action;
-use super::super::fork::Nodes;
+use super::super::nodes::Nodes;
 use super::{NO_NODE, Piece, ResyncUse, Taker};
 
 impl Machine {

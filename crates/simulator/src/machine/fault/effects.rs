@@ -1,15 +1,15 @@
-//! What somebody has to know who reads a trial with faults: whether they touched anything, what bytes are
-//! gone, and what was assumed of a lost node's VMs.
+//! The effects of faults that a reader of a trial must know: whether they affected anything, which bytes were
+//! lost, and what was assumed about the VMs of a lost node.
 
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::{FaultError, SiteFault};
 use crate::machine::Machine;
-use crate::machine::fork::Fork;
+use crate::machine::parts::Fork;
 use crate::storage::Outage;
 
 impl Machine {
-    /// Whether a fault is of something that this datastore uses.
+    /// Whether a fault affects a part that this datastore uses.
     ///
     /// # Errors
     /// As [`Machine::schedule`].
@@ -17,7 +17,7 @@ impl Machine {
         Ok(!self.planned(fault)?.is_empty())
     }
 
-    /// A line for each storage that has bytes no more that VMs wrote to it: requests for them fail.
+    /// A line for each storage that lost bytes that VMs had written: requests for them fail.
     pub fn losses(&self) -> Vec<String> {
         let mut losses = self.outages();
         if let Some(nodes) = &self.nodes {
@@ -34,7 +34,7 @@ impl Machine {
 
     /// Arrays that went offline.
     pub(in crate::machine) fn outages(&self) -> Vec<String> {
-        let told = |outage: Outage| {
+        let described = |outage: Outage| {
             let Outage { component, since_ns, disks, bears, dirty_bytes } = outage;
             let name = &self.components[component as usize].name;
             let memory = match dirty_bytes {
@@ -47,7 +47,7 @@ impl Machine {
                 format_duration_ns(since_ns as f64)
             )
         };
-        self.stores.iter().filter_map(|store| store.outage()).map(told).collect()
+        self.stores.iter().filter_map(|store| store.outage()).map(described).collect()
     }
 
     /// Nodes that were lost while VMs ran on them.
@@ -60,7 +60,7 @@ impl Machine {
             })
         };
         let lost = self.lost_nodes.iter().filter(|(node, _)| runs_vms(*node));
-        let told = lost.map(|&(node, at_ns)| {
+        let notes = lost.map(|&(node, at_ns)| {
             format!(
                 "{}: node {node} was lost at {}; its VMs are taken to go on at once, on a host like it \
                  without data",
@@ -68,6 +68,6 @@ impl Machine {
                 format_duration_ns(at_ns as f64)
             )
         });
-        told.collect()
+        notes.collect()
     }
 }

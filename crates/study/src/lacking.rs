@@ -1,0 +1,59 @@
+//! Metrics that no trial of a plan can have: those of steps without steps, those of rates without a rate.
+
+use stormeter_trial::RECOVERED_INTERVALS;
+
+use crate::plan::Metric;
+use crate::study_plan::{StudyPlan, StudyWorkload};
+
+const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-up nas}]";
+
+impl StudyPlan {
+    /// The reason why no trial of the plan can have this metric; `None` if none is known.
+    pub(crate) fn lacks(&self, metric: Metric) -> Option<String> {
+        self.no_recovery(metric).or_else(|| self.no_open_loop(metric))
+    }
+
+    fn no_open_loop(&self, metric: Metric) -> Option<String> {
+        let is_open = |workload: &StudyWorkload| workload.kind.has_rate();
+        if !metric.is_of_open_loops() || self.workloads.iter().any(is_open) {
+            return None;
+        }
+        Some(format!(
+            "{} is of workloads with a rate, and this study has none; in a closed loop service time is \
+             latency, so ask for that",
+            metric.title()
+        ))
+    }
+
+    /// The reason why no trial of the plan can have this metric of steps; `None` for other metrics.
+    fn no_recovery(&self, metric: Metric) -> Option<String> {
+        if metric.is_of_steps() && self.steps.is_empty() {
+            let name = metric.name();
+            return Some(format!(
+                "{name} is of trials with steps, and this study has none; write {EXAMPLE}"
+            ));
+        }
+        if metric == Metric::Recovery { self.no_room() } else { None }
+    }
+
+    /// The reason why recovery from the steps could not be seen within the window; `None` if it could.
+    fn no_room(&self) -> Option<String> {
+        let timing = self.timing;
+        let some_ns = timing.interval_ns.saturating_mul(RECOVERED_INTERVALS as u64);
+        let (first, last) = (self.steps.first()?, self.steps.last()?);
+        let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);
+        let words = |what: &str| {
+            format!(
+                "recovery is compared with at least {RECOVERED_INTERVALS} intervals before the first \
+                 step, and seen in {RECOVERED_INTERVALS} in a row after the last; {what}"
+            )
+        };
+        if first.at_ns < timing.ramp_ns.saturating_add(some_ns) {
+            return Some(words("let the first step come later, or shorten ramp or interval"));
+        }
+        if end_ns.saturating_sub(last.at_ns) < some_ns.saturating_add(timing.interval_ns) {
+            return Some(words("let the last step come earlier, or lengthen duration"));
+        }
+        None
+    }
+}
