@@ -34,7 +34,11 @@ impl ServerChild {
             BufReader::new(output).read_line(&mut line).map_err(|e| failed(e.to_string()))?;
         }
         let server = Self { child, url: line.trim().to_owned() };
-        if server.url.contains("://") { Ok(server) } else { Err(failed("it told no URL".into())) }
+        if server.url.contains("://") {
+            Ok(server)
+        } else {
+            Err(failed("it printed no URL".into()))
+        }
     }
 
     /// Where it serves.

@@ -1,4 +1,4 @@
-//! What is said when a run ends: where its results are, and how to resume one that was interrupted.
+//! The last messages of a run: where its results are, and how to resume it if it was interrupted.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ pub(crate) struct Ending<'a> {
     pub(crate) results: &'a Path,
     /// The command that resumes it, if it was interrupted.
     pub(crate) resume: Option<Vec<String>>,
-    /// Whether standard output is for programs.
+    /// Whether standard output is read by programs.
     pub(crate) is_json: bool,
     pub(crate) quiet: bool,
 }
 
 impl Ending<'_> {
-    /// Of a run that was interrupted before there was anything to conclude from.
+    /// For a run that was interrupted before there were any results.
     pub(crate) fn before_the_first_trial(&self) -> Result<(), Failure> {
         self.said("Interrupted before the first trial; nothing was measured.")?;
         self.resumed()
     }
 
-    /// Of any other. `extra` goes behind the file's name.
+    /// For any other run. `extra` is appended to the name of the file.
     pub(crate) fn after_trials(&self, extra: &str) -> Result<(), Failure> {
         self.resumed()?;
         if !self.quiet {
@@ -44,7 +44,7 @@ impl Ending<'_> {
         }
     }
 
-    /// To those who read; never into what programs read.
+    /// Prints for people, never into output that programs read.
     fn said(&self, text: &str) -> Result<(), Failure> {
         if !self.is_json {
             return print(&format!("{text}\n"));
@@ -56,7 +56,7 @@ impl Ending<'_> {
     }
 }
 
-/// The command that resumes what these words began.
+/// The command that resumes the run that this command line started.
 pub(crate) fn resuming(mut words: Vec<String>, results: &Path) -> Vec<String> {
     let has = |words: &[String], long: &str| {
         words.iter().any(|word| word == long || word.starts_with(&format!("{long}=")))

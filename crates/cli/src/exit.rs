@@ -1,4 +1,4 @@
-//! Exit codes, and which failure has which.
+//! Exit codes, and the code of each failure.
 
 use std::process::ExitCode;
 
@@ -17,15 +17,15 @@ pub(crate) enum Exit {
     Done = 0,
     /// It could not be done.
     Failed = 1,
-    /// The command makes no sense as given.
+    /// The command line is invalid.
     Usage = 2,
     /// A question that says `must` was answered no.
     NotAsWanted = 3,
     /// No verdict could be reached.
     Inconclusive = 4,
-    /// A law is broken: the result says nothing.
+    /// A law is broken: the result is meaningless.
     Invalid = 5,
-    /// Ended by a signal; what was finished is kept.
+    /// Ended by a signal; finished work is kept.
     Interrupted = 130,
 }
 
@@ -36,7 +36,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// How a run ended: interrupted, or with what it found.
+    /// The exit code of a run: interrupted, or that of its result.
     pub(crate) fn of_run(report: &Report) -> Self {
         match report.status.reason {
             Some(FinishReason::Interrupted) => Exit::Interrupted,
@@ -44,7 +44,7 @@ impl Exit {
         }
     }
 
-    /// What a report amounts to: of a comparison its verdicts, else its answers.
+    /// The exit code of a report: by the verdicts of a comparison, otherwise by the answers.
     pub(crate) fn of_report(report: &Report) -> Self {
         match Compact::of(report) {
             Some(comparison) => Exit::of_verdicts(&comparison),
@@ -52,7 +52,7 @@ impl Exit {
         }
     }
 
-    /// The gravest verdict counts.
+    /// By the most severe verdict.
     fn of_verdicts(comparison: &Compact) -> Self {
         let verdicts = comparison.primaries().map(|primary| primary.comparison.verdict);
         let worst = verdicts.map(|verdict| match verdict {
@@ -65,8 +65,8 @@ impl Exit {
         worst.max_by_key(|exit| *exit as u8).unwrap_or(none)
     }
 
-    /// A clear no to what must be so goes first: it is given of sound cells only. Then a broken law, then what must
-    /// be so and is not settled. Other questions are asked for information.
+    /// A clear no to a question that says `must` comes first: it is only given for sound cells. Then a broken law,
+    /// then a `must` that is not settled. Other questions are for information.
     fn of_answers(report: &Report) -> Self {
         let answers = &report.analysis.answers;
         let must = |reply: fn(Reply) -> bool| {
@@ -91,15 +91,15 @@ fn is_invalid(findings: &[Finding]) -> bool {
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command makes no sense as given.
+    /// The command line is invalid.
     Usage(String),
-    /// The comparison.
+    /// The run failed.
     Run(RunError),
-    /// What cannot be predicted.
+    /// The prediction failed.
     Predict(Box<PredictError>),
-    /// The results file.
+    /// The results file cannot be used.
     Results(ResultsError),
-    /// The lab.
+    /// The lab failed.
     Lab(Box<LabError>),
     /// A file could not be written or read.
     File(String),

@@ -1,4 +1,4 @@
-//! The program's definition as it is used: commands by what they are for, and names that shells complete.
+//! The definition of the program with its commands in groups, and the names that shells complete.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
@@ -8,7 +8,7 @@ use stormeter_study::{profiles, study_profile_names};
 use crate::arguments::Arguments;
 use crate::color::Color;
 
-/// Commands by what they are for.
+/// Commands by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["doctor", "demo", "compare", "ceiling", "net"]),
     ("Understand", &["report", "predict", "calibrate", "site"]),
@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];
 
-/// The definition, with the commands of the program's help in groups.
+/// The definition, with the commands of the help in groups.
 pub(crate) fn command(color: Color) -> Command {
     let command = Arguments::command().color(color.of_parser());
     let groups = groups(&command);
@@ -25,8 +25,8 @@ pub(crate) fn command(color: Color) -> Command {
     ))
 }
 
-/// The same for completions: names of workloads and studies are completed, though not demanded, so that
-/// an unknown one gets an error of its own.
+/// The same for completions: names of workloads and studies are completed but not enforced, so that an unknown
+/// name gets our own error.
 pub(crate) fn completed() -> Command {
     let loads = profiles().into_iter().map(|one| one.workload.name).collect();
     let workload = PossibleValuesParser::new(lasting(loads));
@@ -43,7 +43,7 @@ pub(crate) fn completed() -> Command {
         .mut_subcommand("replicate", |command| named(command, "study", studies))
 }
 
-/// The definition borrows its names; it is made once, and the program ends with it.
+/// The definition borrows its names: it is made once, and lives as long as the program.
 fn lasting(names: Vec<String>) -> Vec<&'static str> {
     names.into_iter().map(|name| &*name.leak()).collect()
 }
@@ -95,8 +95,8 @@ mod tests {
         assert_eq!(grouped, expected);
     }
 
-    /// Text that was broken by hand is broken again where the terminal is narrower, which leaves stumps:
-    /// a paragraph is one line, and all else fits 79 columns.
+    /// Text that was broken by hand is broken again on a narrower terminal, which leaves short lines: a
+    /// paragraph is one line, and everything else fits into 79 columns.
     #[test]
     fn texts_after_options_are_broken_by_the_parser_only() {
         for command in all(&Arguments::command()) {
@@ -153,7 +153,7 @@ mod tests {
         ] {
             assert_eq!(heading(id), Some(title), "{id}");
         }
-        // What comes after options that several commands share is not one of them.
+        // An argument after options that several commands share is not one of them.
         let ceiling = program.find_subcommand("ceiling").expect("ceiling");
         let json = ceiling.get_arguments().find(|argument| argument.get_id() == "json");
         assert_ne!(json.expect("json").get_help_heading(), Some("Load"));

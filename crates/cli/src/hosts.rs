@@ -1,4 +1,4 @@
-//! The hosts of a study: its fleet, and what its agents need of this process.
+//! The hosts of a study: its fleet, and what its agents need from this process.
 
 use std::path::Path;
 
@@ -9,11 +9,10 @@ use stormeter_study::{Reach, StudyPlan, WorkloadKind};
 
 use crate::exit::Failure;
 
-/// Where the password of CHAP is looked for when a URL has none.
+/// The environment variable with the CHAP password of URLs without one.
 const PASSWORD: &str = "STORMETER_ISCSI_PASSWORD";
 
-/// The fleet of a study's hosts; `None` where it names none. `lab` is the directory of a lab, if there is
-/// one.
+/// The fleet of a study's hosts; `None` if it has none. `lab` is the directory of a lab, if there is one.
 pub(crate) fn fleet(
     plan: &StudyPlan,
     agent_binary: Option<&Path>,
@@ -54,7 +53,7 @@ pub(crate) fn fleet(
     Ok(Some(fleet))
 }
 
-/// The lab's guests, where the study has hosts among them.
+/// The guests of the lab, if the study has hosts among them.
 fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
     if !plan.hosts.iter().any(|host| matches!(host.reached_by, Reach::Lab(_))) {
         return Ok(Vec::new());
@@ -68,8 +67,8 @@ fn guests(plan: &StudyPlan, lab: &Path) -> Result<Vec<Guest>, Failure> {
     Ok(agents(lab)?.into_iter().map(guest).collect())
 }
 
-/// Passwords of this process's environment that agents need, by the datastores' URLs: their own
-/// environment has none. Those in files are the hosts' own.
+/// Passwords from the environment of this process that agents need, as pairs of the datastore's URL and the
+/// password: the environment of agents has none. Passwords in files are those of the hosts.
 pub(crate) fn passwords(plan: &StudyPlan) -> Vec<(String, String)> {
     let Ok(password) = std::env::var(PASSWORD) else { return Vec::new() };
     if plan.hosts.is_empty() || password.is_empty() {

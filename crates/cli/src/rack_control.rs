@@ -1,4 +1,4 @@
-//! A lab as the rack control of a study: its faults as the steps of trials, its snapshot as what they begin with.
+//! A lab as the rack control of a study: its faults are the steps of trials, its snapshot is their starting state.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use stormeter_study::{FaultSpec, Reset, StepAction, StudyPlan};
 
 use crate::exit::Failure;
 
-/// The lab that takes a study's steps.
+/// The lab that carries out the steps of a study.
 pub(crate) struct LabRackControl {
     faults: Faults,
     snapshots: Snapshots,
@@ -40,8 +40,7 @@ impl RackControl for LabRackControl {
     }
 }
 
-/// The lab in `directory`, where the study has steps that are no commands or wants a snapshot; `None` where it has
-/// neither.
+/// The lab in `directory`, if the study has steps other than commands or needs a snapshot; otherwise `None`.
 pub(crate) fn rack_control(
     plan: &StudyPlan,
     directory: &Path,

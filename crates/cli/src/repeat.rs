@@ -6,14 +6,14 @@ use stormeter_results::Header;
 /// The command that repeats a run.
 pub(crate) fn command(header: &Header) -> String {
     let given = &header.command_line;
-    // A file has the seed; a comparison may have drawn it.
+    // A study file has the seed; a comparison may have drawn it.
     match name(given) {
         Some("compare" | "demo") => of_comparison(given, header.plan.seed),
         _ => of_study(given),
     }
 }
 
-/// Which command it is. Options that all commands have may stand before its name.
+/// The name of the command. Options that all commands have may stand before it.
 pub(crate) fn name(given: &[String]) -> Option<&str> {
     let mut words = given.iter().skip(1);
     while let Some(word) = words.next() {
@@ -26,15 +26,15 @@ pub(crate) fn name(given: &[String]) -> Option<&str> {
     None
 }
 
-/// The command as it was given, without what belongs to that one run: its files, resuming, and the permission to
-/// destroy data, which is typed each time. `seed` is one that may have been drawn.
+/// The command as given, without what belongs to that run only: its files, resuming, and the permission to destroy
+/// data, which must be typed each time. `seed` may have been drawn.
 fn of_comparison(given: &[String], seed: u64) -> String {
     let mut words = without_this_run(given);
     words.extend(["--seed".into(), seed.to_string()]);
     shell_command(&words)
 }
 
-/// The same for a study, whose file has the seed. It gets a results file of its own: with the same one it would
+/// The same for a study, whose file has the seed. It gets its own results file: with the same one the results would
 /// only be shown again.
 fn of_study(given: &[String]) -> String {
     let mut words = without_this_run(given);

@@ -1,10 +1,10 @@
-//! Passwords that were typed as part of a URL: taken out before anything is stored or shown.
+//! Passwords in URLs: removed before anything is stored or shown.
 
 use stormeter_datastore::{DatastoreUrl, Secret};
 
 /// A datastore's name without its password, and the password.
 pub(crate) fn apart(text: &str) -> (String, Option<Secret>) {
-    // What is no URL has its error elsewhere, where it is opened.
+    // An invalid URL is reported when it is opened.
     let Ok(mut url) = DatastoreUrl::parse(text) else { return (cut(text), None) };
     match url.take_secret() {
         Some(secret) => (url.to_string(), Some(secret)),
@@ -12,8 +12,7 @@ pub(crate) fn apart(text: &str) -> (String, Option<Secret>) {
     }
 }
 
-/// A text that is no URL, less what may be a password in it: everything between the user and the
-/// last @.
+/// A text that is not a URL, without a possible password: everything between the user and the last @.
 fn cut(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.into() };
     let Some((login, place)) = rest.rsplit_once('@') else { return text.into() };
@@ -21,7 +20,7 @@ fn cut(text: &str) -> String {
     format!("{scheme}://{user}@{place}")
 }
 
-/// Names without passwords, and the passwords by these names.
+/// Names without passwords, and pairs of such a name and its password.
 pub(crate) fn all_apart(texts: &[String]) -> (Vec<String>, Vec<(String, Secret)>) {
     let mut secrets = Vec::new();
     let names = texts.iter().map(|text| {
@@ -32,9 +31,9 @@ pub(crate) fn all_apart(texts: &[String]) -> (Vec<String>, Vec<(String, Secret)>
     (names.collect(), secrets)
 }
 
-/// A word of the command line as it may be stored.
+/// A word of the command line in a form that may be stored.
 pub(crate) fn redacted(word: &str) -> String {
-    // An option's value may stand in the option's own word.
+    // The value of an option may be part of the same word.
     match word.split_once('=') {
         Some((option, value)) if option.starts_with("--") => format!("{option}={}", apart(value).0),
         _ => apart(word).0,

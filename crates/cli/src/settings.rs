@@ -1,7 +1,7 @@
-//! What settings are called on the command line, and which of them help when a command fails.
+//! The names of settings on the command line, and the settings that help when a command fails.
 //!
-//! The layers below say what is wrong and what helps in words that fit all of their users; here the options and keys
-//! are added that this user has.
+//! The layers below say what is wrong and what helps in words that suit all of their users; here the options and keys
+//! of this user are added.
 
 use stormeter_datastore::DatastoreError;
 use stormeter_lab::{LabDirectory, LabError};
@@ -15,7 +15,7 @@ use stormeter_trial::WorkloadError;
 use crate::arguments::Command;
 use crate::exit::Failure;
 
-/// The options of `compare`, and what else commands call settings that a study file has no key for.
+/// The options of `compare`, and the other options for settings without a key in study files.
 pub(crate) fn option(setting: Setting) -> &'static str {
     match setting {
         Setting::Duration => "--duration",
@@ -45,7 +45,7 @@ pub(crate) fn study_setting(setting: Setting) -> &'static str {
     }
 }
 
-/// What settings are called for whoever reads the report of a run that was started so.
+/// The names of settings for a reader of the report of this run.
 pub(crate) fn of_header(header: &Header) -> SettingNames {
     match crate::repeat::name(&header.command_line) {
         Some("run" | "predict") => study_setting,
@@ -53,7 +53,7 @@ pub(crate) fn of_header(header: &Header) -> SettingNames {
     }
 }
 
-/// What settings are called for the user of a command.
+/// The names of settings for the user of a command.
 pub(crate) fn names_of(command: &Command) -> SettingNames {
     match command {
         Command::Run(_) | Command::Predict(_) | Command::Calibrate(_) => study_setting,
@@ -61,7 +61,7 @@ pub(crate) fn names_of(command: &Command) -> SettingNames {
     }
 }
 
-/// The options and keys that help against a failure; empty where none does.
+/// The options and keys that help with a failure; empty if none does.
 pub(crate) fn that_help(failure: &Failure, names: SettingNames) -> Vec<String> {
     match failure {
         Failure::Run(error) => against_run(error, names),

@@ -24,19 +24,20 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// presses it again in less.
 const SAME_REQUEST: Duration = Duration::from_millis(500);
 
-/// A flag that the first request sets. A second one ends the process at once.
+/// A flag that the first request sets. A second request ends the process at once.
 pub(crate) fn cancel_on_signals() -> Arc<AtomicBool> {
     cancel_on_signals_of(&[])
 }
 
-/// As [`cancel_on_signals`], of a run on these datastores: whoever ends it at once is told what it left there.
+/// Like [`cancel_on_signals`], for a run on these datastores: if it is ended at once, it reports what it left
+/// there.
 pub(crate) fn cancel_on_signals_of(datastores: &[String]) -> Arc<AtomicBool> {
     let cancel = Arc::new(AtomicBool::new(false));
     let is_ending = Arc::new(AtomicBool::new(false));
     let code = Exit::Interrupted as i32;
     for signal in SIGNALS {
-        // While the last words are said, which a terminal may hold up, any signal ends it. Where a signal
-        // cannot be caught, it ends the process as it always did.
+        // While the last words are printed, which a terminal may delay, any signal ends it. A signal that
+        // cannot be caught ends the process as usual.
         let _ =
             signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&is_ending));
         let _ = signal_hook::flag::register(signal, Arc::clone(&cancel));

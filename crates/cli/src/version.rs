@@ -1,12 +1,12 @@
-//! What a report of a bug needs to know of this program: `stormeter --version --verbose`.
+//! What a bug report needs to say about this program: `stormeter --version --verbose`.
 
 use stormeter_datastore::uring_available;
 use stormeter_results::FORMAT_VERSION;
 
-/// The commit that it was built from, where whoever built it said so.
+/// The commit that it was built from, if the build sets it.
 const COMMIT: Option<&str> = option_env!("STORMETER_COMMIT");
 
-/// A line each.
+/// One line for each fact.
 pub(crate) fn verbose() -> String {
     let linking = if cfg!(target_feature = "crt-static") { "static" } else { "dynamic" };
     let library = if cfg!(target_env = "musl") { "musl" } else { "gnu" };

@@ -1,5 +1,5 @@
-//! A study is one study, measured or predicted: whoever carries out its trials is asked for the same ones, in the same
-//! order, with the same operations at the same places. Here is the only package that knows both of them.
+//! A study is the same study, measured or predicted: both executors are asked for the same trials in the same order,
+//! with the same operations at the same offsets. This is the only package that knows both.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

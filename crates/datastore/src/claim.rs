@@ -3,7 +3,7 @@
 //!
 //! Layout: the first MiB is ours (a header while a run uses the device, zeros afterwards), then one
 //! extent per disk, each starting at a multiple of 1 MiB; the last MiB is never part of a disk.
-//! Anything else that writes there can therefore be told from us by looking at both ends.
+//! Other writers can therefore be distinguished from us by looking at both ends.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::owner::{Life, Owner};
 use crate::signature::EDGE_BYTES;
 use crate::{DatastoreError, DiskSpec, Finding};
 
-/// What a run may do with what it found.
+/// What a run may do with the device or LUN.
 pub(crate) enum Claim {
     /// The device is empty.
     Free,

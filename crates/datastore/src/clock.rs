@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use stormeter_disk::Clock;
 
-/// Where the kernel lists the clock sources that it considers sound.
+/// The file in which the kernel lists the clock sources that it considers sound.
 const KERNEL_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
 /// A real monotonic clock. Clones share calibration and origin, so times read by different threads
@@ -47,7 +47,7 @@ impl RealClock {
         Self { source, last_ns: 0 }
     }
 
-    /// Where the time comes from, for the record of the environment.
+    /// The source of the time, for the record of the environment.
     pub fn source(&self) -> String {
         match &self.source {
             Source::System { .. } => "clock_gettime (the kernel distrusts the TSC)".into(),

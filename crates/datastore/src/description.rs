@@ -29,7 +29,7 @@ pub struct Description {
     pub direct: bool,
     /// `io_uring`, `positional`, `epoll`, or `none` if no I/O is done.
     pub engine: String,
-    /// What was negotiated with a server, as names and values; empty for storage on this host.
+    /// The parameters negotiated with a server, as names and values; empty for storage on this host.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
     /// What was requested and not granted, and what else affects the result; each note says what it means.

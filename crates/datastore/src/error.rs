@@ -328,7 +328,7 @@ pub enum DatastoreError {
         offset: u64,
     },
     /// A disk's file is not as it was created.
-    #[error("{path} was changed by somebody else: run again, the disks are then made anew")]
+    #[error("{path} was changed by another process: run again, and the disks are recreated")]
     Changed {
         /// The disk.
         path: PathBuf,
@@ -343,8 +343,8 @@ pub enum DatastoreError {
     },
     /// There is no page cache between the driver and a server that stormeter's own client accesses.
     #[error(
-        "{name} is spoken to directly, so no client cache takes part: leave the client cache out, or \
-         mount it and give the mount point"
+        "{name} is accessed directly, without a client cache: leave the client cache out, or mount it \
+         and give the mount point"
     )]
     NoClientCache {
         /// The datastore.
@@ -352,8 +352,8 @@ pub enum DatastoreError {
     },
     /// The storage cannot free blocks.
     #[error(
-        "{path} takes no blocks back ({reason}): reset the disks by making them anew (recreate), or by \
-         a command of your storage"
+        "{path} cannot free blocks ({reason}): reset the disks by recreating them (recreate), or by a \
+         command of your storage"
     )]
     NoDiscard {
         /// The datastore.

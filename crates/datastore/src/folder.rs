@@ -1,9 +1,9 @@
-//! Our own folder on somebody else's file system: `.stormeter-<run id>-<number>`.
+//! Our own folder on the user's file system: `.stormeter-<run id>-<number>`.
 //!
 //! Everything goes through descriptors of the folder and never through a path again, and no
-//! symbolic link is followed, so that nobody can redirect us between a check and its use. We remove
-//! only the files that we create, by name, and the folder if it is then empty: anything that
-//! somebody else put there stays.
+//! symbolic link is followed, so that no other process can redirect us between a check and its use. We
+//! remove only the files that we create, by name, and the folder if it is then empty: other files in it
+//! stay.
 
 use std::fs::{File, ReadDir};
 use std::io::{self, Read, Write};
@@ -113,7 +113,7 @@ impl Folder {
         Ok((folder, owner))
     }
 
-    /// Opens whatever has this name, whoever created it.
+    /// Opens the folder of this name, whatever its origin.
     pub(crate) fn open(directory: &Path, name: &str) -> io::Result<Self> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let parent = open(directory, flags, Mode::empty())?;
@@ -338,13 +338,13 @@ mod tests {
         fs::remove_file(&path).unwrap();
 
         fs::create_dir(&path).unwrap();
-        fs::write(path.join("disk-00000"), "somebody's").unwrap();
+        fs::write(path.join("disk-00000"), "not ours").unwrap();
         refused("folder without a mark");
         fs::write(path.join("owner.json"), "{\"magic\":\"other\"}").unwrap();
         refused("folder with another's mark");
         fs::write(path.join("owner.json"), Owner::here("fedcba9876543210").to_json()).unwrap();
         refused("folder of another run");
-        assert_eq!(fs::read_to_string(path.join("disk-00000")).unwrap(), "somebody's");
+        assert_eq!(fs::read_to_string(path.join("disk-00000")).unwrap(), "not ours");
         fs::remove_dir_all(&path).unwrap();
 
         let elsewhere = directory.path().join("elsewhere");

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::folder::{Folder, is_shared, run_of_folder};
 use crate::owner::{Life, Owner};
 
-/// What was found from earlier runs, in words.
+/// The leftovers of earlier runs, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Folders that were removed.

@@ -124,7 +124,7 @@ impl Name {
         format!("{PREFIX}/{run_id}/{pid}/{number}/{key}")
     }
 
-    /// Reads a name; `None` if it is not one of ours. Anybody may bind or send anything.
+    /// Reads a name; `None` if it is not one of ours. Any process may bind or send anything.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(5, '/');
         let is_ours = parts.next()? == PREFIX && text.len() <= MOST_BYTES;

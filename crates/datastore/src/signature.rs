@@ -1,4 +1,4 @@
-//! Whether a device holds anything that somebody may miss.
+//! Whether a device holds data that its owner may miss.
 //!
 //! Two tests, either of which is enough to refuse: a magic number of a known format at its known
 //! place, which lets us name what was found; and any non-zero byte in the first or the last
@@ -96,7 +96,7 @@ const MAGICS: &[Magic] = &[
 /// Formats that are recognised, since their sector may end in the MBR's signature too.
 const BOOT_SECTORS: [&str; 5] = ["NTFS", "exFAT", "BitLocker", "FAT", "GPT"];
 
-/// What is on a device.
+/// The content of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// Nothing: both ends are zero and no format is recognised.

@@ -104,7 +104,7 @@ fn our_own_mark_is_known_and_only_where_nothing_else_is() {
     // Our content between the ends does not matter.
     let with_content = inspect_with(SIZE, &[(0, &header), (1 << 20, &[7; 4096])]);
     assert!(matches!(with_content, Finding::Ours(_)));
-    // Anything else at the ends does: somebody used the device after us.
+    // Anything else at the ends does: the device was used after us.
     assert_eq!(
         inspect_with(SIZE, &[(0, &header), (-5, b"x")]),
         Finding::Unrecognised { offset: 0 }

@@ -11,7 +11,7 @@ pub(crate) const MAX_DISKS: u32 = 100_000;
 /// Virtual disks to create, all alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskSpec {
-    /// How many disks.
+    /// Number of disks.
     pub count: u32,
     /// Bytes of each.
     pub size_bytes: u64,

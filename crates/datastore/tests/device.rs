@@ -1,7 +1,7 @@
 //! A datastore on a block device, on loop devices made for the purpose.
 //!
-//! Whoever may not make them (losetup wants root) sees that these tests were not run; in CI that is
-//! a failure.
+//! Without the permission to create them (losetup needs root) these tests say that they were not run; in CI
+//! that is a failure.
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests too.
 
 use std::fs::{self, File};
@@ -182,7 +182,7 @@ fn a_leftover_of_ours_is_recognised_reused_and_cleaned() {
     prepare(&mut store, SPEC).unwrap();
     store.keep();
     drop(store);
-    // The same run goes on with it.
+    // The same run resumes with it.
     let mut store = device.open().unwrap();
     assert!(prepare(&mut store, SPEC).unwrap().reused);
     store.keep();

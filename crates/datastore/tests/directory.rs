@@ -134,12 +134,12 @@ fn dropping_removes_and_keeping_keeps_for_the_same_run() {
     let (prepared, filled) = prepare(&mut store, SPEC);
     assert!(prepared.unwrap().reused);
     assert_eq!(filled, 0);
-    // Other disks are made anew.
+    // Other disks are recreated.
     let (prepared, filled) = prepare(&mut store, DiskSpec { count: 1, ..SPEC });
     assert!(!prepared.unwrap().reused);
     assert_eq!(filled, SPEC.size_bytes);
     assert!(matches!(store.disks(0..2, OPEN), Err(DatastoreError::NotPrepared { .. })));
-    // So are disks that somebody cut off, or that have a hole where there was content.
+    // So are disks that were truncated, or that have a hole in place of content.
     let disk = directory.path().join(format!(".stormeter-{RUN}-0/disk-00000"));
     for length in [4096, SPEC.size_bytes] {
         let file = fs::File::options().write(true).open(&disk).unwrap();
@@ -200,15 +200,15 @@ fn datastores_on_one_file_system_show_it_and_share_its_space() {
 #[test]
 fn foreign_files_beside_and_within_survive() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let beside = directory.path().join("vm.qcow2");
-    fs::write(&beside, "guest").unwrap();
+    let other = directory.path().join("vm.qcow2");
+    fs::write(&other, "guest").unwrap();
     let mut store = open(directory.path(), "");
     prepare(&mut store, SPEC).0.unwrap();
     let within = directory.path().join(format!(".stormeter-{RUN}-0/notes.txt"));
     fs::write(&within, "mine").unwrap();
     let note = store.remove().unwrap();
     assert!(note.contains("did not make"), "{note}");
-    assert_eq!(fs::read_to_string(beside).unwrap(), "guest");
+    assert_eq!(fs::read_to_string(other).unwrap(), "guest");
     assert_eq!(fs::read_to_string(within).unwrap(), "mine");
 }
 
@@ -273,10 +273,10 @@ fn a_name_taken_by_others_is_refused_and_untouched() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let folder = directory.path().join(format!(".stormeter-{RUN}-0"));
     fs::create_dir(&folder).unwrap();
-    fs::write(folder.join("disk-00000"), "somebody's").unwrap();
+    fs::write(folder.join("disk-00000"), "not ours").unwrap();
     let text = refusal(&directory.path().display().to_string());
     assert!(text.contains("stays untouched") && text.contains("move it away"), "{text}");
-    assert_eq!(fs::read_to_string(folder.join("disk-00000")).unwrap(), "somebody's");
+    assert_eq!(fs::read_to_string(folder.join("disk-00000")).unwrap(), "not ours");
 }
 
 /// Not a test of its own: the process that [`a_killed_run_is_cleaned_up_by_the_next`] kills.
@@ -414,10 +414,10 @@ fn two_runs_in_one_directory_and_on_one_file_system_see_each_other() {
     let notes = same.description().notes;
     assert!(notes.iter().any(|note| note.contains(RUN)), "who was there first: {notes:?}");
     drop(same);
-    let beside = try_open(&far, OTHER, 0).unwrap();
+    let other = try_open(&far, OTHER, 0).unwrap();
     assert_eq!(sharing(&first, OTHER), Some(Sharing::FileSystem));
-    assert_eq!(sharing(&beside, RUN), Some(Sharing::FileSystem));
+    assert_eq!(sharing(&other, RUN), Some(Sharing::FileSystem));
     drop((first, own));
     // A process that another test is starting may hold their sockets for a moment longer.
-    assert!((0..10_000).any(|_| sharing(&beside, RUN).is_none()));
+    assert!((0..10_000).any(|_| sharing(&other, RUN).is_none()));
 }

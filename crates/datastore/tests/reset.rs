@@ -400,7 +400,7 @@ fn a_device_is_reset_and_its_fresh_extents_are_empty_and_the_others_whole() {
     assert_eq!(store.remove(), None);
 }
 
-/// A parameter of a logical unit of tgt, by its own program: its socket lies beside its log.
+/// A parameter of a logical unit of tgt, by its own program: its socket is next to its log.
 fn make_thin(tgt: &Tgt) {
     let unit = ["--lld", "iscsi", "--mode", "logicalunit", "--op", "update", "--tid", "1"];
     let update = ["--lun", "1", "--params", "thin_provisioning=1"];

@@ -1,4 +1,4 @@
-//! `stormeter agent`: the far end of a study's hosts, on standard input and output or at a guest's port.
+//! `stormeter agent`: runs trials on a host of a study, over standard input and output or a guest's port.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,14 +19,14 @@ pub(crate) fn run(options: &AgentOptions) -> Result<Exit, Failure> {
     }
     let stop = Stop::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Both: what is being done ends, and then the agent. The disks are removed on the way. Where a signal
-        // cannot be caught, it ends the process as it always did.
+        // Both: first the work in progress ends, then the agent, which removes its disks. A signal that cannot be
+        // caught ends the process as usual.
         for flag in [&stop.cancel, &stop.leave] {
             let _ = signal_hook::flag::register(signal, Arc::<AtomicBool>::clone(flag));
         }
     }
-    // The streams themselves and not the standard library's: those are buffered, and locked by
-    // whoever waits for input.
+    // The streams themselves and not the standard library's: those are buffered, and locked while a
+    // thread waits for input.
     let streams = || -> std::io::Result<_> {
         use std::os::fd::AsFd;
         let input = std::io::stdin().as_fd().try_clone_to_owned()?;

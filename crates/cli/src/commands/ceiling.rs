@@ -13,7 +13,7 @@ use crate::null_servers::null_server;
 use crate::output::print;
 use crate::signals::cancel_on_signals;
 
-/// Places on an imaginary disk of this size cost as much to draw as on any other.
+/// Drawing offsets on an imaginary disk of this size costs as much as on any other.
 const DISK_BYTES: u64 = 64 << 30;
 const SMALL_DISK_BYTES: u64 = 64 << 20;
 
@@ -25,7 +25,7 @@ pub(crate) fn run(options: &CeilingOptions) -> Result<Exit, Failure> {
     if options.duration == 0 {
         return Err(Failure::Usage("the duration must be greater than 0, such as 2s".into()));
     }
-    // What goes through a server is written in full first.
+    // A load through a server is written in full first.
     let disk_bytes = if options.through.is_some() { SMALL_DISK_BYTES } else { DISK_BYTES };
     workload.check(disk_bytes).map_err(|error| Failure::Usage(error.to_string()))?;
     let run = TrialRun {

@@ -20,7 +20,7 @@ use crate::secrets::{all_apart, apart, redacted};
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
-/// A trial is this long unless the user or the time limit says otherwise.
+/// The length of a trial unless the user or the time limit sets another.
 const DURATION_NS: u64 = 4_000_000_000;
 
 pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failure> {
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     let mut plan = StudyPlan::from(&plan);
     let resume = if options.resume { Resume::Always } else { Resume::Never };
     if options.resume {
-        // It may have been drawn.
+        // The seed may have been drawn.
         plan.seed = ResultsFile::open(&output)?.header()?.plan.seed;
     }
     let request = Request {
@@ -68,7 +68,7 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
         ending.before_the_first_trial()?;
         return Ok(Exit::Interrupted);
     }
-    // What was interrupted is to be continued, not repeated.
+    // An interrupted run is to be resumed, not repeated.
     let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
     show(&report, &options.show, layout)?;
     ending.after_trials(&format!(", seed {}", report.header.plan.seed))?;
@@ -126,11 +126,11 @@ fn equal_load(text: &str) -> Result<EqualLoad, Failure> {
     })
 }
 
-/// Times that were not given follow from those that were: eight blocks are to fit into the limit.
+/// Times that were not given follow from those that were: eight blocks have to fit into the limit.
 fn timing(options: &CompareOptions) -> Timing {
     const BLOCKS: u64 = 8;
     let trials = BLOCKS * options.datastores.len().max(2) as u64;
-    // The ramp is a quarter of the duration, and opening and closing takes a little.
+    // The ramp is a quarter of the duration, and opening and closing take a moment.
     let fitting = (options.measurement.time_limit / trials).saturating_sub(30_000_000) / 5 * 4;
     let duration_ns =
         options.measurement.duration.unwrap_or_else(|| DURATION_NS.min(fitting).max(100_000_000));
@@ -141,7 +141,7 @@ fn timing(options: &CompareOptions) -> Timing {
     }
 }
 
-/// The results file: as given, the newest here that can be resumed, or one named by the time.
+/// The results file: the given one, the newest here that can be resumed, or one named after the time.
 fn output(options: &CompareOptions, datastores: &[String]) -> Result<PathBuf, Failure> {
     match (&options.output, options.resume) {
         (Some(path), _) => Ok(path.clone()),
@@ -178,7 +178,7 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
     files.into_iter().rev().map(|(_, path)| path).find(|path| is_theirs(path))
 }
 
-/// What may be destroyed, named as the plan names datastores.
+/// The data that may be destroyed, by the datastores' names in the plan.
 fn destroy_data(options: &CompareOptions) -> Vec<PathBuf> {
     let named = options.safety.destroy_data.iter();
     named.map(|path| path.to_str().map_or_else(|| path.clone(), |p| apart(p).0.into())).collect()
@@ -188,7 +188,7 @@ pub(crate) fn command_line() -> Vec<String> {
     let mut words: Vec<String> =
         std::env::args_os().map(|word| redacted(&word.to_string_lossy())).collect();
     if let Some(program) = words.first_mut() {
-        // Where the program lies on this machine is nobody's business.
+        // Without the program's directory, which is private.
         *program = "stormeter".into();
     }
     words
@@ -198,7 +198,7 @@ fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// A seed that nobody chose. Twelve digits are easily repeated by hand.
+/// A drawn seed. Twelve digits are easily typed again.
 pub(crate) fn drawn_seed() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_nanos() as u64 % 1_000_000_000_000

@@ -1,5 +1,4 @@
-//! `stormeter replicate`: which study, from where, and how it is shown. Everything else is in the
-//! crate of that name.
+//! `stormeter replicate`: finds the study and prints the result. Everything else is in the crate of that name.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{print, print_notes, terminal_width};
 
 pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
-    // Where it is no terminal, as wide as the tables were made for.
+    // Without a terminal, the width that the tables were made for.
     let width = terminal_width().unwrap_or(100);
     let Some(study) = &options.study else { return all(options.json, width) };
     let (place, text) = text_of(study)?;
@@ -29,7 +28,7 @@ pub(crate) fn run(options: &ReplicateOptions) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// All studies that come with the program, a few lines each.
+/// All built-in studies, a few lines each.
 fn all(as_json: bool, width: usize) -> Result<Exit, Failure> {
     let tables = STUDIES
         .iter()

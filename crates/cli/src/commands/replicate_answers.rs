@@ -1,5 +1,5 @@
-//! What a results file answers to the questions of a published study: the one place where
-//! `replicate` meets results.
+//! The answers of results files to the questions of a published study: the only place where `replicate`
+//! meets results.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use stormeter_site::parse_site;
 
 use crate::exit::Failure;
 
-/// Results files that can be asked, each question of the first that has its names; `None` without any.
+/// Results files that can be asked: each question goes to the first file that has its names. `None` without
+/// files.
 pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, Failure> {
     if paths.is_empty() {
         return Ok(None);
@@ -25,8 +26,7 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
     Ok(Some(Box::new(asked)))
 }
 
-/// What can be asked of a results file, and the findings that its site, if it is a prediction, was
-/// fitted to.
+/// The evidence in a results file, and, for a prediction, the findings that its site was fitted to.
 fn evidence(path: &Path) -> Result<(Evidence, Vec<String>), Failure> {
     let file = ResultsFile::open(path)?;
     let calibrated_on = match file.header()?.prediction {
@@ -34,8 +34,8 @@ fn evidence(path: &Path) -> Result<(Evidence, Vec<String>), Failure> {
         Some(prediction) => {
             let site = parse_site(&prediction.text).map_err(|faults| {
                 Failure::File(format!(
-                    "the site that {} keeps cannot be read, so it cannot be told what it was fitted to; \
-                     predict anew. {faults}",
+                    "the site in {} cannot be read, so what it was fitted to is unknown; predict the \
+                     study again. {faults}",
                     path.display()
                 ))
             })?;

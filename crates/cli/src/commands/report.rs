@@ -15,6 +15,6 @@ pub(crate) fn run(options: &ReportOptions, color: Color) -> Result<Exit, Failure
     let names = of_header(&conclusion.header);
     let report = report_of(conclusion, names);
     show(&report, &options.show, layout(color))?;
-    // What a script asks a run it may ask a file, whoever interrupted the run back then.
+    // The exit code is that of the result, even if the run was interrupted: scripts ask files what they ask runs.
     Ok(Exit::of_report(&report))
 }

@@ -16,10 +16,10 @@ pub(crate) fn run(options: &ServeNfsOptions) -> Result<Exit, Failure> {
     let server = DirectoryServer::bind(&options.directory, options.port)
         .map_err(|error| Failure::File(error.to_string()))?;
     let port = server.port();
-    // First of all: whoever reads the URL may end this at once.
+    // First of all: the reader of the URL may end this process at once.
     stop_on_signal(server.stopper());
     let url = format!("nfs://127.0.0.1:{port}{}?mountport={port}", server.export());
-    // Before anything is served, so that whoever starts this reads the line and may connect.
+    // Before anything is served, so that the parent process can read the line and connect.
     print(&format!("{url}\n"))?;
     if !options.print_url {
         eprintln!(
@@ -47,7 +47,7 @@ pub(super) fn stop_on_signal(stopper: Stopper) {
     });
 }
 
-/// The end of a pipe is how a child learns that its parent is gone, however that went.
+/// A child learns from the end of a pipe that its parent is gone, however it ended.
 pub(super) fn stop_at_end_of_stdin(stopper: Stopper) {
     thread::spawn(move || {
         let mut bytes = [0; 64];

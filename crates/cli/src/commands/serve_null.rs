@@ -1,5 +1,5 @@
-//! `stormeter serve-null`: a server that answers at once from nothing, for the ceiling of what talks
-//! to servers. Hidden: it is of use to this program and its benchmarks only.
+//! `stormeter serve-null`: a server that answers at once without storage, for the ceiling of protocols. Hidden:
+//! only this program and its benchmarks use it.
 
 use stormeter_server::{NullIscsi, NullNfs};
 

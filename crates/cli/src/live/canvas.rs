@@ -1,21 +1,21 @@
-//! A few lines at the end of a terminal that are drawn over. Pure text: what to write, never writing it.
+//! A few lines at the end of a terminal that are redrawn in place. Only computes the text to write.
 
 use stormeter_report::printable;
 
 use super::layout::{clipped, columns};
 
-/// Lines on the terminal that are ours.
+/// Our lines on the terminal.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
-    /// How many columns each of them takes.
+    /// The number of columns of each line.
     drawn: Vec<usize>,
 }
 
 impl Canvas {
-    /// What draws these lines over the last ones, on a terminal of that width and height.
+    /// The text that replaces the last lines by these, on a terminal of this width and height.
     pub(super) fn frame(&mut self, lines: &[String], (width, height): (usize, usize)) -> String {
         let mut text = self.wiped(width);
-        // A line as wide as the terminal may wrap, and what has left at the top cannot be drawn over.
+        // A line as wide as the terminal may wrap, and lines that scrolled off the top cannot be redrawn.
         let room = width.saturating_sub(1);
         for line in lines.iter().take(height.saturating_sub(1)) {
             let line = clipped(&printable(line), room);
@@ -26,10 +26,10 @@ impl Canvas {
         text
     }
 
-    /// What removes our lines from the terminal.
+    /// The text that removes our lines from the terminal.
     ///
-    /// A terminal that became narrower has broken them into more rows: its width now says how many.
-    /// (xterm is the exception: it cuts lines off, and loses a row or two of what was above them.)
+    /// A terminal that became narrower has wrapped them into more rows, whose number follows from its current
+    /// width. (xterm is the exception: it cuts lines off, and loses a row or two of what was above them.)
     pub(super) fn wiped(&mut self, width: usize) -> String {
         let rows: usize =
             self.drawn.drain(..).map(|columns| columns.div_ceil(width.max(1)).max(1)).sum();

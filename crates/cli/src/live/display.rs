@@ -1,5 +1,4 @@
-//! A comparison or a study while it runs: how far all of it is, how precise it is already, and the trial
-//! under way.
+//! A comparison or a study in progress: how much is done, the precision so far, and the current trial.
 
 use std::time::{Duration, Instant};
 
@@ -14,31 +13,31 @@ use super::layout::{bar, clipped, flow};
 use super::screen::Screen;
 use super::under::{Under, latency, seconds};
 
-/// From this block on an interval says something; before, it is wide whatever is measured.
+/// The first block after which an interval is informative; before, it is always wide.
 const SAID_FROM: u32 = 5;
-/// Cells of the bar of all of it.
+/// Width of the overall bar in cells.
 const CELLS: usize = 20;
 
-/// Draws what runs.
+/// Draws the progress of a run.
 pub(crate) struct Display {
     screen: Screen,
     view: View,
-    /// Whether a trial was measured since the last block ended: a run that is resumed hears of blocks
-    /// that it did not measure.
+    /// Whether a trial was measured since the last block ended: a resumed run is notified of blocks that it did
+    /// not measure.
     is_measuring: bool,
-    /// Whether it was said that disks are being written.
+    /// Whether the message that disks are being written was printed.
     is_written: bool,
 }
 
-/// What is known of what runs, and how it looks.
+/// The state of the run, and its layout.
 #[derive(Default)]
 struct View {
     title: String,
-    /// Datastores by their names, with short ones for lines.
+    /// Datastores by name, with short names for lines.
     labels: Vec<(String, String)>,
-    /// How long a comparison may measure, and how precise it is to be.
+    /// The time limit of a comparison, and the precision that it is to reach.
     wanted: Option<Wanted>,
-    /// Since when blocks are measured.
+    /// The time at which the first block started.
     since: Option<Instant>,
     /// `trial 5 of at most 24`, of a study.
     trials: Option<String>,
@@ -46,9 +45,9 @@ struct View {
     blocks: Option<String>,
     /// `1 failed`.
     failed: Option<String>,
-    /// Share of the trials that are done, and what one trial adds to it; of a study.
+    /// The fraction of a study's trials that are done, and the fraction of one trial.
     share: Option<(f64, f64)>,
-    /// How long the rest will take, as of then; of a study at most, of a comparison probably.
+    /// The remaining time as of an instant: the most of a study, the estimate for a comparison.
     rest: Option<(Instant, Duration)>,
     /// `IOPS ±3.1 %`, `wanted ±2 %`.
     precision: Option<[String; 2]>,
@@ -66,7 +65,7 @@ impl View {
         known.map_or(datastore, |(_, label)| label)
     }
 
-    /// What remains of a comparison's time, where it has a limit.
+    /// The remaining time of a comparison that has a limit.
     fn limit_left(&self) -> Option<Duration> {
         let spent = self.since?.elapsed();
         Some(self.wanted.as_ref()?.limit?.saturating_sub(spent))
@@ -75,7 +74,7 @@ impl View {
     /// `about 40s`, `at most 8.3min left`.
     fn left(&self) -> Vec<String> {
         let rest = self.rest.map(|(at, rest)| rest.saturating_sub(at.elapsed()));
-        // Of a comparison it is what is expected, which is worth saying only where it is known.
+        // For a comparison `rest` is an estimate: it is shown only if it is known and differs from the limit.
         let (most, expected) = match &self.wanted {
             Some(_) => (self.limit_left(), rest.filter(|_| self.precision.is_some())),
             None => (rest, None),
@@ -93,7 +92,7 @@ impl View {
         left
     }
 
-    /// How much of all of it is done, where that can be known.
+    /// The fraction of the run that is done, if that is known.
     fn done(&self) -> Option<f64> {
         if let Some((done, one)) = self.share {
             let part = self.trial.as_ref().map_or(0.0, Under::share);
@@ -125,7 +124,7 @@ impl View {
 }
 
 impl Display {
-    /// Of a run of this plan.
+    /// A display for a run of this plan.
     pub(crate) fn of(plan: &StudyPlan, quiet: bool) -> Self {
         if !plan.is_comparison() {
             return Self::new(&plan.study, quiet);
@@ -141,7 +140,7 @@ impl Display {
         display
     }
 
-    /// Of anything else.
+    /// A display for anything else.
     pub(crate) fn new(title: &str, quiet: bool) -> Self {
         let view = View { title: title.into(), ..View::default() };
         Self { screen: Screen::new(quiet), view, is_measuring: false, is_written: false }
@@ -151,7 +150,7 @@ impl Display {
         self.screen.draw(force, |width| self.view.lines(width));
     }
 
-    /// A line about something that comes before or between trials.
+    /// Prints a line about something before or between trials.
     fn draw_step(&mut self, text: String, force: bool) {
         self.screen.draw(force, |width| {
             let mut lines = self.view.title(width);

@@ -1,7 +1,7 @@
-//! Lines for a terminal of any width: pieces of text that are kept whole, joined while they fit.
+//! Lines for a terminal of any width: pieces of text are kept whole and joined while they fit.
 
-/// Columns that a text takes. Wide characters (Unicode Standard Annex 11) take two, which matters for
-/// names of directories; combining marks are counted as one, so that a line may end early, never late.
+/// The columns of a text. Wide characters (Unicode Standard Annex 11) take two, which matters for names of
+/// directories; combining marks count as one, so that a line may end early, but never late.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|character| if is_wide(character) { 2 } else { 1 }).sum()
 }
@@ -12,7 +12,7 @@ fn is_wide(character: char) -> bool {
         | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd)
 }
 
-/// The beginning of a text that fits; `…` says that something is missing.
+/// The start of a text that fits; `…` marks omitted text.
 pub(crate) fn clipped(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -25,7 +25,7 @@ pub(crate) fn clipped(text: &str, width: usize) -> String {
         fits
     });
     let clipped: String = fitting.collect();
-    // A name that is short for a longer one ends so already.
+    // An abbreviated name already ends like this.
     let mut clipped = clipped.trim_end_matches('…').to_owned();
     if width > 0 {
         clipped.push('…');
@@ -39,7 +39,7 @@ pub(crate) fn flow(pieces: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         match lines.last_mut() {
-            // A column is kept for the comma that may follow.
+            // One column is reserved for a comma that may follow.
             Some(line) if columns(line) + 2 + columns(piece) < width => {
                 line.push_str(", ");
                 line.push_str(piece);
@@ -56,7 +56,7 @@ pub(crate) fn flow(pieces: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// Broken between words into lines of at most `width` characters.
+/// The text, broken between words into lines of at most `width` characters.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -74,7 +74,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// A bar of that many cells.
+/// A bar of this many cells.
 pub(crate) fn bar(share: f64, cells: usize) -> String {
     let full = ((share * cells as f64) as usize).min(cells);
     format!("[{}{}]", "█".repeat(full), "·".repeat(cells - full))

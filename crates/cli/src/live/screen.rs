@@ -1,4 +1,4 @@
-//! Standard error as a place to draw: how much is shown there, how wide it is, how often it is drawn.
+//! Drawing on standard error: how much is shown, how wide, and how often it is redrawn.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use terminal_size::{Height, Width, terminal_size_of};
 use super::canvas::Canvas;
 use super::layout::wrapped;
 
-/// Redrawing more often than this only costs CPU time that is measured.
+/// Redrawing more often would cost CPU time that is part of the measurement.
 const REDRAW: Duration = Duration::from_millis(200);
-/// The size where the terminal does not say its own.
+/// The size if the terminal does not report its own.
 const USUAL: (usize, usize) = (80, 24);
 
 /// How much is shown.
@@ -19,13 +19,13 @@ const USUAL: (usize, usize) = (80, 24);
 enum Manner {
     /// Nothing at all.
     Quiet,
-    /// A line a trial.
+    /// One line for each trial.
     Plain,
-    /// Lines that are drawn over.
+    /// Lines that are redrawn in place.
     Live,
 }
 
-/// Standard error, with lines of ours at its end. They are removed when it is dropped.
+/// Standard error with our lines at its end, which are removed on drop.
 pub(crate) struct Screen {
     manner: Manner,
     canvas: Canvas,
@@ -43,8 +43,7 @@ impl Screen {
         Self { manner, canvas: Canvas::default(), drawn: None }
     }
 
-    /// Draws lines over the last ones, unless that was done just now and need not be; `lines` makes
-    /// them for a width.
+    /// Redraws our lines, unless that was done a moment ago and is not urgent; `lines` makes them for a width.
     pub(crate) fn draw(&mut self, force: bool, lines: impl FnOnce(usize) -> Vec<String>) {
         let due = self.drawn.is_none_or(|at| at.elapsed() >= REDRAW);
         if self.manner != Manner::Live || !(due || force) {
@@ -56,7 +55,7 @@ impl Screen {
         self.drawn = Some(Instant::now());
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub(crate) fn say(&mut self, text: &str) {
         let text = printable(text);
         match self.manner {
@@ -69,7 +68,7 @@ impl Screen {
         }
     }
 
-    /// A line that stays where nothing is drawn over.
+    /// Prints a line that stays, unless lines are redrawn in place.
     pub(crate) fn say_plainly(&mut self, text: &str) {
         if self.manner == Manner::Plain {
             self.say(text);
@@ -85,7 +84,7 @@ impl Drop for Screen {
     }
 }
 
-/// Columns and rows. Asked each time: windows are resized.
+/// Columns and rows. Queried each time, because windows are resized.
 fn size() -> (usize, usize) {
     let known = terminal_size_of(std::io::stderr())
         .map(|(Width(columns), Height(rows))| (usize::from(columns), usize::from(rows)));
@@ -93,6 +92,6 @@ fn size() -> (usize, usize) {
 }
 
 fn write(text: &str) {
-    // A terminal that is gone is no reason to end a measurement.
+    // A lost terminal is no reason to end a measurement.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The trial under way: what it is, and what its intervals have said so far.
+//! The trial in progress: what it is, and the results of its intervals so far.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use stormeter_units::{format_count, format_duration_ns};
 
 use super::layout::{bar, flow};
 
-/// Cells of its bar.
+/// Width of its bar in cells.
 const CELLS: usize = 10;
 
 pub(super) struct Under {
-    /// What it is, for people: `block 3: /mnt/nas`.
+    /// Its description: `block 3: /mnt/nas`.
     pub(super) what: String,
     since: Instant,
-    /// How long it lasts; `None` where it ends when its work is done.
+    /// Its length; `None` if it ends when its work is done.
     length: Option<Duration>,
     operations: u64,
     latency_sum_ns: u64,
@@ -41,13 +41,13 @@ impl Under {
         self.seconds += row.length_ns as f64 / 1e9;
     }
 
-    /// How much of it is done; 0 where its length is not known.
+    /// The fraction that is done; 0 if its length is unknown.
     pub(super) fn share(&self) -> f64 {
         let length = self.length.map_or(f64::INFINITY, |length| length.as_secs_f64().max(1e-9));
         (self.since.elapsed().as_secs_f64() / length).min(1.0)
     }
 
-    /// `[███·······] block 3: /mnt/nas`, and below it what was measured so far.
+    /// `[███·······] block 3: /mnt/nas`, and below it the results so far.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         let head = match self.length {
             Some(_) => format!("{} {}", bar(self.share(), CELLS), self.what),
@@ -58,7 +58,7 @@ impl Under {
         lines
     }
 
-    /// `43 211 IOPS`, `92µs mean latency`; nothing where nothing has ended yet.
+    /// `43 211 IOPS`, `92µs mean latency`; empty until an interval has ended.
     fn figures(&self) -> Vec<String> {
         if self.operations == 0 {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Under {
         self.latency_sum_ns as f64 / self.operations as f64
     }
 
-    /// `, 92µs mean latency`, where that is known.
+    /// `, 92µs mean latency`, if that is known.
     pub(super) fn and_latency(&self) -> String {
         let known = self.operations > 0;
         if known { format!(", {}", latency(self.mean_ns())) } else { String::new() }

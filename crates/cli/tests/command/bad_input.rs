@@ -124,13 +124,13 @@ fn a_directory_without_permission_is_refused() {
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
     let arguments = format!("compare locked a {SHORT} {SURE}");
     let outcome = if nix::unistd::geteuid().is_root() {
-        // Root may write anywhere, so it is somebody else who tries: "nobody" on every Linux.
+        // Root may write anywhere, so another user tries: "nobody" on every Linux.
         const NOBODY: u32 = 65_534;
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(place.root(), open).unwrap();
         let program = place.path("stormeter");
-        // By a process of its own: what is forked here meanwhile inherits whatever this one writes to, and what
-        // anybody writes to cannot be started.
+        // By a process of its own: a child forked here meanwhile inherits the files that this process writes to,
+        // and a program that is open for writing cannot be started.
         let mut copy = std::process::Command::new("cp");
         copy.arg(env!("CARGO_BIN_EXE_stormeter")).arg(&program);
         assert!(copy.status().unwrap().success());
@@ -175,10 +175,10 @@ fn a_working_folder_that_somebody_else_has_taken_stops_a_resumption() {
     let folder = place.wait_for_disk(&mut running, "b").parent().unwrap().to_path_buf();
     running.kill();
     fs::write(folder.join("owner.json"), "not a mark").unwrap();
-    fs::write(folder.join("disk-00000"), "somebody's").unwrap();
+    fs::write(folder.join("disk-00000"), "not ours").unwrap();
     let outcome = place.run(&format!("{compare} --resume")).expect(&[1]);
     assert_says(&outcome, &["was not made by this version of stormeter", "move it away"]);
-    assert_eq!(fs::read_to_string(folder.join("disk-00000")).unwrap(), "somebody's");
+    assert_eq!(fs::read_to_string(folder.join("disk-00000")).unwrap(), "not ours");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn two_directories_give_a_sentence_a_table_a_page_and_a_results_file() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.starts_with("stormeter-"))
         .collect();
-    let [name] = &names[..] else { panic!("one results file and nothing beside it: {names:?}") };
+    let [name] = &names[..] else { panic!("one results file and nothing else: {names:?}") };
     assert!(name.ends_with(".db"), "{name}");
     assert!(stderr.contains(name) && stderr.contains("seed 7"), "{stderr}");
 

@@ -49,7 +49,7 @@ fn a_datastore_that_always_fails_ends_the_run_and_is_named() {
     let outcome = running.wait().expect(&[5]);
     assert!(outcome.stdout.contains("invalid: a:"), "{outcome:?}");
     assert!(outcome.stdout.contains("only 0 bytes moved"), "{outcome:?}");
-    // The block was finished all the same, and no further one was begun.
+    // The block was still finished, and no further one was started.
     let all = trials(&place.path("r.db"));
     assert!(all.iter().any(|trial| trial.datastore == 1 && trial.outcome == "measured"));
     assert!(place.run("report r.db").expect(&[5]).stdout.contains("invalid: a:"));
@@ -63,7 +63,7 @@ fn a_disk_that_is_taken_away_fails_its_trials() {
     let disk = place.wait_for_disk(&mut running, "a");
     fs::remove_file(&disk).unwrap();
     let outcome = running.wait().expect(&[5]);
-    assert!(outcome.stderr.contains("changed by somebody else"), "{outcome:?}");
+    assert!(outcome.stderr.contains("changed by another process"), "{outcome:?}");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_file_system_that_runs_full_is_named_as_such() {
         place.start(&format!("compare a small {STEADY} {FIVE_BLOCKS} --read 0% --rate 300"));
     let disk = place.wait_for_disk(&mut running, "small");
     running.until("the first block", || (trials(&place.path("r.db")).len() >= 2).then_some(()));
-    // The disk's blocks are taken from it, as a thin store does, and somebody else takes the room.
+    // The disk's blocks are freed, as a thin store does, and another process takes the space.
     let file = OpenOptions::new().write(true).open(&disk).unwrap();
     let hole = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
     fallocate(&file, hole, 0, 8 << 20).unwrap();

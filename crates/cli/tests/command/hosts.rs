@@ -268,7 +268,7 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
     .unwrap();
     let outcome = place.run("run s.yaml").expect(&[2]);
     assert!(outcome.stderr.contains("started on this machine"), "{outcome:?}");
-    // What a host refuses is told with its name.
+    // A refusal of a host is reported with its name.
     std::fs::write(place.path("s.yaml"), "datastores: {a: /no/such/place}\nhosts: {here: local}\n")
         .unwrap();
     let outcome = place.run("run s.yaml").expect(&[1]);

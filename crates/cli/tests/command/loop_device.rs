@@ -1,5 +1,5 @@
-//! Block devices by the command line, on loop devices. Whoever may not make them sees that these
-//! tests were not run.
+//! Block devices on the command line, on loop devices. Without the permission to create them these tests
+//! say that they were not run.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -122,7 +122,7 @@ fn data_without_a_known_signature_counts_as_data() {
     let place = Place::new();
     let Some(device) = LoopDevice::new(&place, "disk", BYTES) else { return };
     let file = File::options().write(true).open(&device.name).unwrap();
-    file.write_all_at(b"somebody's raw records", 4096).unwrap();
+    file.write_all_at(b"another user's raw records", 4096).unwrap();
     file.sync_all().unwrap();
     let before = device.content();
     let outcome = place.run(&format!("compare a {} {SHORT} {SURE}", device.name)).expect(&[1]);

@@ -1,4 +1,4 @@
-//! A LUN whose run was killed: what that run left is known as its own, and not as somebody's data.
+//! A LUN whose run was killed: the leftovers are recognised as those of the run, not taken for user data.
 
 use stormeter_peers::{Tgt, TgtOptions};
 

@@ -1,5 +1,5 @@
-//! A datastore behind the network: what went wrong on the way and was mended is told, and the
-//! verdict stands.
+//! A datastore on the network: errors on the way that were recovered from are reported, and the verdict
+//! stands.
 
 use std::fs;
 

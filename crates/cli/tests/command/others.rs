@@ -1,4 +1,4 @@
-//! The commands beside `compare`, and what the help says about all of them.
+//! The commands other than `compare`, and the help of all commands.
 
 use crate::place::{Place, SHORT};
 

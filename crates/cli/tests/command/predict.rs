@@ -306,7 +306,7 @@ fn a_question_on_the_command_line_names_the_level_that_a_change_brings() {
     ask(&[&faster.replace("at least 50% faster", "slower")], "--what-if nic=10GbE").expect(&[3]);
     let plan = ask(&[equal], "--what-if nic=10GbE --plan").expect(&[0]).stdout;
     assert!(plan.contains(equal), "{plan}");
-    // Without the change there is no such level, and without quotes it is told what is missing.
+    // Without the change there is no such level, and without quotes the error says what is missing.
     std::fs::remove_file(place.path("s-predicted.db")).unwrap();
     let bare = faster.replace('"', "");
     for (question, arguments, words) in [
@@ -463,7 +463,7 @@ fn measured_results_are_never_replaced() {
     write(&place, "notes.db", "some text");
     place.run("predict s.yaml --output notes.db").expect(&[1]);
     assert_eq!(std::fs::read_to_string(place.path("notes.db")).unwrap(), "some text");
-    // What is predicted is not gone on with as if it were measured.
+    // A prediction is not resumed as a measurement.
     place.run("predict s.yaml --quiet --no-elasticity --output p.db").expect(&[0]);
     let predicted = trials(&place.path("p.db"));
     let outcome = place.run("run s.yaml --output p.db");

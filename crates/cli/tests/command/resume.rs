@@ -38,11 +38,11 @@ fn a_run_killed_again_and_again_measures_what_a_whole_run_measures() {
     let whole = trials(&place.path("whole.db"));
     assert_eq!(turns(&all), turns(&whole));
     let ceilings = one::<i64>(&path, "SELECT count(*) FROM trial WHERE phase = 'ceiling'");
-    assert!(ceilings > 1, "who goes on measures it again");
+    assert!(ceilings > 1, "a resumed run measures it again");
     assert_eq!(one::<String>(&path, "PRAGMA integrity_check"), "ok");
     assert!(place.folders("a").is_empty() && place.folders("b").is_empty());
-    for beside in ["killed.db-wal", "killed.db-shm", "killed.db-lock"] {
-        assert!(!place.path(beside).exists(), "{beside} stays");
+    for leftover in ["killed.db-wal", "killed.db-shm", "killed.db-lock"] {
+        assert!(!place.path(leftover).exists(), "{leftover} stays");
     }
 }
 
@@ -59,7 +59,7 @@ fn prepared_disks_of_a_killed_run_are_used_again() {
         (!trials(&place.path("r.db")).is_empty()).then_some(())
     });
     use std::os::unix::fs::MetadataExt;
-    assert_eq!(std::fs::metadata(&disk).unwrap().ino(), made.ino(), "the disk was made anew");
+    assert_eq!(std::fs::metadata(&disk).unwrap().ino(), made.ino(), "the disk was recreated");
     let outcome = running.wait().expect(&[0, 4]);
     assert!(outcome.stderr.contains("used again"), "{outcome:?}");
 }

@@ -30,10 +30,10 @@ fn everything(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Somebody's files, some of them with names like ours.
+/// Files of another user, some of them with names like ours.
 fn fill(place: &Place) {
     let a = place.path("a");
-    fs::write(a.join("disk-00000"), "a disk of somebody else").unwrap();
+    fs::write(a.join("disk-00000"), "another user's disk").unwrap();
     fs::write(a.join("owner.json"), "{}").unwrap();
     fs::write(a.join(".stormeter-file"), "not a folder").unwrap();
     let similar = a.join(".stormeter-0123456789abcdef-0");
@@ -96,20 +96,20 @@ fn runs_at_the_same_time_leave_each_other_alone() {
     let mut running = place.start(&format!("{command} --output first.db"));
     let disk = place.wait_for_disk(&mut running, "b");
     let second = place.run_until(&[0], &format!("compare a b {SHORT} {SURE} --output second.db"));
-    assert!(disk.exists(), "the disk of a run that goes on");
-    let beside = "another run of stormeter (process";
-    assert!(second.said().contains(beside), "{second:?}");
+    assert!(disk.exists(), "the disk of a run in progress");
+    let other = "another run of stormeter (process";
+    assert!(second.said().contains(other), "{second:?}");
 
     // The same results file cannot be shared.
     let outcome = place.run(&format!("{command} --output first.db --resume")).expect(&[1]);
     assert!(outcome.stderr.contains("being written by another run"), "{outcome:?}");
-    // Looking on is fine.
+    // Reading it is allowed.
     running.until("a trial", || (!trials(&place.path("first.db")).is_empty()).then_some(()));
     let outcome = place.run("report first.db").expect(&[0, 4]);
     assert!(outcome.stdout.contains("Not finished"), "{outcome:?}");
-    // Whoever was there first is told, too, however short the second run was.
+    // The first run reports it too, however short the second run was.
     running.until("a trial that knows of the second run", || {
-        place.run("report first.db").said().contains(beside).then_some(())
+        place.run("report first.db").said().contains(other).then_some(())
     });
     running.signal(Signal::SIGINT);
     running.wait().expect(&[130]);

@@ -1,4 +1,4 @@
-//! A study as users run it: from its file to its answers, interrupted, killed and gone on with.
+//! A study as users run it: from its file to its answers, interrupted, killed and resumed.
 
 use crate::killing::{kill_again_and_again, turns};
 use crate::place::Place;
@@ -89,7 +89,7 @@ fn another_study_is_not_gone_on_with() {
     write(&place, &study(asked).replace("blocks: 4", "blocks: 5"));
     let outcome = place.run("run s.yaml --output s.db").expect(&[3]);
     assert!(outcome.stdout.contains("at most 1ns"), "{outcome:?}");
-    // Blocks that are added after an answer could be read are told.
+    // Blocks that are added after an answer could be read are reported.
     write(&place, &study(TOLERANT).replace("blocks: 4", "blocks: 6"));
     let outcome = place.run("run s.yaml --output s.db").expect(&[0]);
     assert!(outcome.said().contains("after its verdict could be read"), "{outcome:?}");
@@ -106,7 +106,7 @@ fn a_plan_touches_nothing_and_is_always_the_same() {
     }
     let entries = std::fs::read_dir(place.root()).unwrap().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    // What the program printed is kept beside.
+    // The output of the program is kept there too.
     let mut names: Vec<String> = names.filter(|name| !name.starts_with("output-")).collect();
     names.sort();
     assert_eq!(names, ["a", "b", "s.yaml"]);

@@ -18,7 +18,7 @@ fn drive(arguments: &str) -> (Place, PathBuf) {
     (place, path)
 }
 
-/// Five standard deviations of a share of so many operations, at most.
+/// Five standard deviations of a share of this number of operations, at most.
 fn luck(operations: i64) -> f64 {
     assert!(operations >= 20, "only {operations} operations");
     2.5 / (operations as f64).sqrt()

@@ -1,4 +1,4 @@
-//! Who logs in, with which password, and what is proposed.
+//! The login: initiator, password, and proposed parameters.
 
 use std::path::Path;
 

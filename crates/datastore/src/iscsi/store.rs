@@ -22,7 +22,7 @@ use crate::{
     RealClock, header,
 };
 
-/// An open LUN that nobody of ours uses and that holds nothing, or nothing that counts.
+/// An open LUN that no other run uses, without data that must be kept.
 pub(crate) struct IscsiStore {
     url: IscsiLun,
     /// How messages and `--destroy-data` name it.
@@ -37,13 +37,13 @@ pub(crate) struct IscsiStore {
     is_marked: bool,
     /// What stood on the LUN and is to be destroyed.
     destroys: Option<String>,
-    /// What may be destroyed, as it was named.
+    /// The data that may be destroyed, as it was named.
     destroy_data: Vec<PathBuf>,
     /// Sessions are numbered, so that none takes the place of another.
     next_session: AtomicU16,
     /// Maker, product and size.
     pub(crate) unit: String,
-    /// What was negotiated, as names and values.
+    /// The negotiated parameters, as names and values.
     pub(crate) protocol: Vec<(String, String)>,
     pub(crate) notes: Vec<String>,
 }
@@ -218,7 +218,7 @@ impl IscsiStore {
         let mut notes = Vec::new();
         if let Some(found) = self.destroys.take() {
             notes.push(format!("{} held {found}; it is destroyed", self.name.display()));
-            // A signature that stays at the end would be found by whoever looks next.
+            // A signature left at the end would be found by the next program that looks.
             unit.write_at(&vec![0; EDGE_BYTES as usize], self.facts.bytes() - EDGE_BYTES)?;
         }
         self.mark(&unit)?;
@@ -242,7 +242,7 @@ impl IscsiStore {
         self.is_marked = true;
         unit.write_at(&head, 0)?;
         unit.sync()?;
-        // Another run that began at the same moment may have written its mark over ours.
+        // Another run that started at the same moment may have overwritten our mark.
         let head = self.head(unit)?;
         match header::decode(&head) {
             Some(owner) if owner == self.owner => Ok(()),
@@ -270,7 +270,7 @@ impl IscsiStore {
         Ok(head)
     }
 
-    /// Gives the blocks of some of the disks back.
+    /// Frees the blocks of some of the disks.
     pub(crate) fn discard(
         &mut self,
         disks: Range<u32>,
@@ -283,7 +283,7 @@ impl IscsiStore {
             });
         };
         let unit = self.unit()?;
-        // A process that goes on with a killed run's disks must not take them for written.
+        // A process that resumes a killed run must not take its disks for written.
         let was_prepared = std::mem::replace(&mut self.owner.prepared, false);
         self.mark(&unit)?;
         self.owner.prepared = was_prepared;

@@ -1,4 +1,4 @@
-//! Which targets a portal offers: for people whose name of one leads nowhere.
+//! The targets that a portal offers, for messages about a wrong target name.
 
 use std::net::SocketAddr;
 
@@ -9,13 +9,13 @@ use stormeter_uring::EngineChoice;
 use crate::network::{NetworkDisks, Policy, TransportOptions};
 use crate::{OpenDisks, RealClock};
 
-/// A portal is asked for so long.
+/// How long a portal is queried.
 const PATIENCE_NS: u64 = 3_000_000_000;
-/// So many names fit into a message.
+/// The number of names that fit into a message.
 const MOST: usize = 10;
 
-/// What the portal offers, as the end of a sentence; `None` where it does not tell, and where the
-/// target is among them: then its name is not what was wrong.
+/// The offered targets, as the end of a sentence; `None` if the portal does not list them, or if the target is
+/// among them: then its name was not the error.
 pub(super) fn offered(
     address: SocketAddr,
     engine: EngineChoice,
@@ -38,7 +38,7 @@ pub(super) fn offered(
         let targets = session.targets().unwrap_or_default();
         targets.iter().map(|target| target.name.clone()).collect()
     });
-    // A courtesy: what was asked for is known.
+    // Ignored: the list is already complete.
     let _ = asked.finish();
     if names.contains(&target_name) {
         return None;

@@ -1,4 +1,4 @@
-//! A logical unit, command by command: what is asked and written outside of measurements.
+//! A logical unit, command by command: queries and writes outside of measurements.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -17,7 +17,7 @@ use crate::{DatastoreError, OpenDisks, RealClock};
 /// Bytes moved by one command.
 const COMMAND_BYTES: usize = 64 << 10;
 
-/// Bytes given back by one command where the target sets no limit: a target that frees block by block
+/// Bytes freed by one command if the target sets no limit: a target that frees block by block
 /// should answer each in time.
 const UNMAP_BYTES: u32 = 256 << 20;
 
@@ -29,12 +29,12 @@ pub(super) struct UnitFacts {
     pub(super) serial: Option<String>,
     pub(super) blocks: u64,
     pub(super) block_bytes: u32,
-    /// The longest READ or WRITE, where the target tells.
+    /// The longest READ or WRITE, if the target reports it.
     pub(super) max_transfer_bytes: Option<u32>,
     pub(super) write_protected: bool,
     pub(super) write_cache: Option<bool>,
     pub(super) thin: bool,
-    /// The most blocks of one UNMAP; `None` where there is no UNMAP.
+    /// The most blocks of one UNMAP; `None` without UNMAP.
     pub(super) unmap_blocks: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ impl UnitFacts {
 
 /// A session for commands one after another.
 pub(super) struct Unit {
-    // Reading has to work on a shared reference, as it does on files.
+    // Reading has to work with a shared reference, as for files.
     disks: RefCell<NetworkDisks<Session>>,
     name: String,
     patience: Duration,
@@ -105,14 +105,14 @@ impl Unit {
         })
     }
 
-    /// The unit's block, where it is known already.
+    /// The unit's block size, if it is already known.
     pub(super) fn set_block_bytes(&mut self, block_bytes: u32) {
         if block_bytes > 0 {
             self.block_bytes = block_bytes;
         }
     }
 
-    /// Carries out one command and gives what it reads.
+    /// Executes one command and returns the data that it reads.
     fn command(&self, command: Command) -> Result<Vec<u8>, CommandFailure> {
         // A number of its own: a late result of an earlier command is not taken for this one's.
         let tag = self.next_tag.replace(self.next_tag.get() + 1);
@@ -249,14 +249,14 @@ impl Unit {
         Ok(())
     }
 
-    /// Gives blocks back (SBC-3 section 5.28).
+    /// Frees blocks (SBC-3 section 5.28).
     pub(super) fn unmap(&self, lba: u64, blocks: u32) -> Result<(), DatastoreError> {
         let list = scsi::unmap_parameters(&[scsi::Range { lba, blocks }]);
         let command = Command::writing(cdb::unmap(list.len() as u16), list);
         self.asked("unmap blocks of", self.command(command)).map(|_| ())
     }
 
-    /// Makes stable what was written. A target without a cache may not know the command.
+    /// Makes written data stable. A target without a cache may not know the command.
     pub(super) fn sync(&self) -> Result<(), DatastoreError> {
         match self.command(Command::reading(cdb::synchronize_cache(), 0)) {
             // INVALID COMMAND OPERATION CODE (SPC-4 annex F).
@@ -265,7 +265,7 @@ impl Unit {
         }
     }
 
-    /// What was negotiated, as names and values.
+    /// The negotiated parameters, as names and values.
     pub(super) fn negotiated(&self) -> Vec<(&'static str, String)> {
         self.disks.borrow_mut().with_session(0, |session, _, _, _| session.negotiated().rows())
     }

@@ -1,4 +1,4 @@
-//! The engine's buffers as sessions see them, and who uses which.
+//! The engine's buffers as sessions see them, and the user of each.
 
 use stormeter_uring::{Pool, SocketPiece, SocketSpan};
 use stormeter_wire::{Memory, Piece, Span};

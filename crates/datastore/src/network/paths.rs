@@ -1,4 +1,4 @@
-//! The connections of one thread: which stand, which are being made again, and which of them an
+//! The connections of one thread: which are established, which are being re-established, and which of them an
 //! operation takes.
 
 use std::net::SocketAddr;
@@ -8,13 +8,13 @@ use stormeter_wire::{Outbox, Session, SessionState};
 /// The wait before a second attempt, doubled with each further one.
 const FIRST_WAIT_NS: u64 = 50_000_000;
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
-/// An attempt to connect that takes longer is given up.
+/// A connection attempt that takes longer is given up.
 const CONNECT_NS: u64 = 3_000_000_000;
 
-/// Which path an operation takes, and what becomes of it when that path is lost.
+/// Which path an operation takes, and what happens to it when that path is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// The first path that works; the others stand by.
+    /// The first path that works; the others are on standby.
     Fixed,
     /// All that work in turn; from a lost one, operations move to others.
     RoundRobin,
@@ -34,12 +34,12 @@ impl Policy {
     }
 }
 
-/// Where a path's connection stands.
+/// The state of a path's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
     /// Being made, until this time.
     Connecting { until_ns: u64 },
-    /// It stands; the session may still be greeting.
+    /// It is established; the session may still be logging in.
     Up,
     /// It will be tried again at this time.
     Waiting { until_ns: u64 },
@@ -88,7 +88,7 @@ impl<S: Session> Path<S> {
         self.link == Link::Up && self.session.state() == SessionState::Ready
     }
 
-    /// An attempt begins.
+    /// An attempt starts.
     pub(super) fn connecting(&mut self, now_ns: u64) {
         self.link = Link::Connecting { until_ns: now_ns + CONNECT_NS };
     }
@@ -125,7 +125,7 @@ impl<S: Session> Path<S> {
         self.failures = 0;
     }
 
-    /// How often it was tried in vain since an I/O last completed.
+    /// The failed attempts since an I/O last completed.
     pub(super) fn failures(&self) -> u32 {
         self.failures
     }
@@ -146,7 +146,7 @@ impl<S: Session> Path<S> {
     }
 }
 
-/// The path for the next operation: one that works, or else one where it may wait; `None` if all
+/// The path for the next operation: one that works, otherwise one on which it may wait; `None` if all
 /// are given up. `turn` counts operations.
 #[inline]
 pub(super) fn choose<S: Session>(

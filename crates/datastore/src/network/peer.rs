@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::{DatastoreError, Host};
 
-/// The address of a host; IPv4 first where it has both, as servers on loopback often have only that.
+/// The address of a host; IPv4 first if it has both, since servers on loopback often have only that.
 ///
 /// # Errors
 /// The name is unknown, or the resolver is out of reach.

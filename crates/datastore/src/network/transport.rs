@@ -17,17 +17,17 @@ use crate::{DatastoreError, OpenDisks, RealClock};
 const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
 /// ETIMEDOUT: the server was gone for longer than it may be.
 const GONE: DeviceError = DeviceError(110);
-/// What happened is told in so many sentences; after that it is only counted.
+/// The most sentences about incidents; further incidents are only counted.
 const MAX_INCIDENTS: usize = 32;
 /// Requests and answers, payload aside, that may gather for one peer.
 const MAX_GATHERED_BYTES: usize = 16 << 20;
-/// After a longer sleep than was asked for (the process was stopped, the machine suspended) what has
-/// come in meanwhile is looked at before anything is judged to be late.
+/// After a longer sleep than requested (the process was stopped, the machine suspended), data that has arrived
+/// meanwhile is processed before anything counts as late.
 const OVERSLEPT_NS: u64 = 1_000_000_000;
 /// How long a turn of waiting for a session's greeting or farewell lasts at most.
 const TURN_NS: u64 = 20_000_000;
 
-/// What a transport is opened with, beside its sessions.
+/// What a transport is opened with, in addition to its sessions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TransportOptions {
     pub(crate) engine: EngineChoice,
@@ -35,7 +35,7 @@ pub(crate) struct TransportOptions {
     pub(crate) policy: Policy,
     /// How long a server may be gone before I/Os fail.
     pub(crate) patience_ns: u64,
-    /// Whether opening fails with the first attempt, as it should where a person waits for it.
+    /// Whether opening fails with the first attempt, as it should if a person waits for it.
     pub(crate) is_impatient: bool,
     /// Disks, and bytes of each: operations beyond are refused here.
     pub(crate) disks: u32,
@@ -53,7 +53,7 @@ pub(crate) enum OpenFailure {
     NoPath {
         address: SocketAddr,
         reason: String,
-        /// Whether somebody was there and opened no session.
+        /// Whether a server accepted the connection but opened no session.
         was_connected: bool,
     },
     /// The sockets as such.
@@ -62,7 +62,7 @@ pub(crate) enum OpenFailure {
 }
 
 impl OpenFailure {
-    /// The same as the error of the datastore of that name.
+    /// As the error of the datastore of that name.
     pub(crate) fn of(self, name: String) -> DatastoreError {
         match self {
             Self::Engine(error) => error.into(),
@@ -78,10 +78,10 @@ pub struct NetworkDisks<S: Session> {
     options: TransportOptions,
     clock: RealClock,
     now_ns: u64,
-    /// Whose turn it was, where paths are taken in turn.
+    /// The turn of the last operation, if paths are used in turn.
     turn: usize,
     events: Vec<SocketEvent>,
-    /// Completions that no session gave: refused, or given up.
+    /// Completions that do not come from a session: refused or given up.
     refused: Vec<Completion>,
     moving: Vec<Operation>,
     buffers: BufferUse,
@@ -91,7 +91,7 @@ pub struct NetworkDisks<S: Session> {
 }
 
 impl<S: Session> NetworkDisks<S> {
-    /// Connects the sessions and waits until they greeted: all of them, or those that answer.
+    /// Connects the sessions and waits until they are logged in: all of them, or those that answer.
     pub(crate) fn open(
         sessions: Vec<(SocketAddr, S)>,
         options: TransportOptions,
@@ -160,10 +160,10 @@ impl<S: Session> NetworkDisks<S> {
         self.paths.iter().map(|path| path.address).collect()
     }
 
-    /// Makes stable what is not yet, takes leave and ends the connections.
+    /// Makes unstable data stable, logs out and closes the connections.
     ///
     /// # Errors
-    /// Something could not be made stable: what was written may be lost.
+    /// Some data could not be made stable: written data may be lost.
     pub fn finish(&mut self) -> Result<(), DisksError> {
         let begin_ns = self.clock.now_ns();
         let mut done = Vec::new();
@@ -181,7 +181,7 @@ impl<S: Session> NetworkDisks<S> {
             let Some(path) = self.paths.iter().find(needed) else { break Ok(()) };
             if path.is_given_up || self.now_ns >= begin_ns.saturating_add(self.options.patience_ns)
             {
-                // Who moves operations keeps nothing in the server's memory on purpose.
+                // A policy that moves operations does not leave data in the server's memory on purpose.
                 break if moves {
                     Ok(())
                 } else {
@@ -235,13 +235,13 @@ impl<S: Session> NetworkDisks<S> {
         Ok(())
     }
 
-    /// Whether a path is given up, and why.
+    /// Whether a path is given up, with the reason.
     pub(crate) fn failure(&self, path: usize) -> Option<String> {
         let path = &self.paths[path];
         path.is_given_up.then(|| format!("{}: {}", path.address, path.last_reason))
     }
 
-    /// One turn: sends what waits, moves what there is to be moved, sleeps at most `wait_ns` if
+    /// One turn: sends waiting data, moves operations of lost paths, sleeps at most `wait_ns` if
     /// there is nothing.
     fn pass(&mut self, wait_ns: u64, done: &mut Vec<Completion>) -> Result<(), DisksError> {
         for place in 0..self.paths.len() {
@@ -408,7 +408,7 @@ impl<S: Session> NetworkDisks<S> {
         self.rescue();
     }
 
-    /// Moves operations from lost paths to one that works, where the policy has it so.
+    /// Moves operations from lost paths to one that works, if the policy allows it.
     #[cold]
     fn rescue(&mut self) {
         if !self.options.policy.moves() {

@@ -1,7 +1,7 @@
-//! An export as a file system: what a datastore needs to do on it beside reading and writing disks.
+//! An export as a file system: what a datastore does on it in addition to reading and writing disks.
 //!
-//! A control connection may be idle for as long as a measurement takes and be closed by the server
-//! meanwhile, so a call on a broken one is made again, once, on a new one.
+//! A control connection may be idle for as long as a measurement takes, and the server may close it
+//! meanwhile, so a call on a broken connection is repeated once on a new one.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use super::dialog::{Dialog, Refused};
 use crate::network::resolve;
 use crate::{DatastoreError, Host, NfsExport};
 
-/// A control call may take so long.
+/// The longest time of a control call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest READ and WRITE that are used, whatever the server allows: several times the requests
 /// that hypervisors make.
@@ -28,7 +28,7 @@ const MAX_TRANSFER_BYTES: u32 = 1 << 20;
 const MAX_NAMES: usize = 1 << 20;
 /// Bytes of one listing call's answer.
 const LISTING_BYTES: u32 = 32 << 10;
-/// XIDs of control connections; those of sessions begin behind.
+/// XIDs of control connections; those of sessions come after them.
 const CONTROL_XIDS: u32 = 1 << 24;
 
 /// Something in a directory.
@@ -44,7 +44,7 @@ pub(super) struct Export {
     auth: Auth,
     address: SocketAddr,
     mount_address: SocketAddr,
-    /// What was mounted, for taking leave.
+    /// The mounted path, for unmounting.
     mounted_path: String,
     dialog: Option<Dialog>,
     timeout: Duration,
@@ -55,7 +55,7 @@ pub(super) struct Export {
     write_max: u32,
 }
 
-/// Whom the server is told that we are.
+/// The credential that the server gets.
 pub(super) fn credential(url: &NfsExport) -> Auth {
     let uid = url.uid.unwrap_or_else(|| nix::unistd::geteuid().as_raw());
     let gid = url.gid.unwrap_or_else(|| nix::unistd::getegid().as_raw());
@@ -63,7 +63,7 @@ pub(super) fn credential(url: &NfsExport) -> Auth {
     Auth::sys(uid, gid, &[], "stormeter").unwrap_or_else(|_| Auth::none())
 }
 
-/// Where XIDs begin: a server's replay cache must not know them from an earlier process.
+/// The first XID: a server's replay cache must not know it from an earlier process.
 fn first_xid() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mixed = (since.as_nanos() as u64 ^ u64::from(std::process::id()) << 40)
@@ -124,7 +124,7 @@ impl Export {
 
     /// A call on the control connection.
     fn call<P: Procedure>(&mut self, procedure: &P) -> Result<P::Reply, Refused> {
-        // The second attempt has the same XID: what was done already is then answered again.
+        // The second attempt has the same XID, so a server that has executed the call answers again.
         let xid = self.next_xid;
         self.next_xid = xid.wrapping_add(1);
         if let Some(dialog) = &mut self.dialog {
@@ -192,7 +192,7 @@ impl Export {
         }
     }
 
-    /// What is there under a name.
+    /// The entry with a name.
     pub(super) fn look_up(
         &mut self,
         directory: &FileHandle,
@@ -240,7 +240,7 @@ impl Export {
         self.handle_of(made.file, place)
     }
 
-    /// Servers may leave the handle of what was made out.
+    /// Servers may omit the handle of a created file.
     fn handle_of(
         &mut self,
         handle: Option<FileHandle>,
@@ -267,7 +267,7 @@ impl Export {
         Ok(bytes)
     }
 
-    /// Writes a small file from its beginning, onto stable storage.
+    /// Writes a small file from its start, onto stable storage.
     pub(super) fn write(&mut self, file: &FileHandle, bytes: &[u8]) -> Result<(), Refused> {
         let mut done = 0;
         while done < bytes.len() {
@@ -286,7 +286,7 @@ impl Export {
         Ok(())
     }
 
-    /// Gives a file another name, replacing what has it.
+    /// Renames a file, replacing a file of that name.
     pub(super) fn rename(
         &mut self,
         directory: &FileHandle,
@@ -316,7 +316,7 @@ impl Export {
         }
     }
 
-    /// The names in a directory, as far as they are text.
+    /// The names in a directory that are valid text.
     pub(super) fn list(&mut self, directory: &FileHandle) -> Result<Vec<String>, Refused> {
         let mut names = Vec::new();
         let mut cursor = Cursor::default();
@@ -361,7 +361,7 @@ impl Export {
     }
 }
 
-/// What was mounted.
+/// A mounted export.
 struct MountedExport {
     root: FileHandle,
     path: String,
@@ -444,7 +444,7 @@ struct Ports<'a> {
 }
 
 impl Ports<'_> {
-    /// Where a program listens; `usual` where there is no port mapper to ask.
+    /// The port of a program; `usual` without a port mapper.
     fn find(
         &mut self,
         program: u32,
@@ -470,7 +470,7 @@ impl Ports<'_> {
                     ),
                 });
             }
-            // Without a port mapper both services are often on the one port that is given.
+            // Without a port mapper both services are often on the given port.
             Err(_) => usual,
         };
         address.set_port(port);

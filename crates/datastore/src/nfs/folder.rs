@@ -1,8 +1,8 @@
 //! Our own folder on an export: `.stormeter-<run id>-<number>`, as in a directory.
 //!
-//! Everything goes through file handles and never through a path again. What is removed are the
-//! files that we make, by name, and the folder if it is then empty: whatever somebody else put
-//! there stays. Other hosts can always reach it, so a mark of another boot is never taken for ended.
+//! Everything goes through file handles and never through a path again. We remove only the files that
+//! we create, by name, and the folder if it is then empty: other files in it stay. Other hosts can always
+//! reach it, so a run with a mark of another boot is never assumed to have ended.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(super) struct ExportFolder {
 }
 
 impl ExportFolder {
-    /// Makes the folder, or takes over the one of an earlier process of the same run. Gives the
+    /// Creates the folder, or takes over that of an earlier process of the same run. Returns the
     /// mark that it now carries.
     pub(super) fn claim(
         export: &mut Export,
@@ -67,7 +67,7 @@ impl ExportFolder {
         Ok((folder, owner))
     }
 
-    /// What is there under this name, if it is a directory.
+    /// The entry with this name, if it is a directory.
     pub(super) fn open(export: &mut Export, name: &str) -> Result<Option<Self>, Refused> {
         let found = export.look_up(&export.root(), name)?;
         let directory = found.filter(|found| found.is_directory);
@@ -104,7 +104,7 @@ impl ExportFolder {
         write(export).map_err(|refused| export.error("write", &place, refused))
     }
 
-    /// Where the folder is, or something in it, for messages.
+    /// The path of the folder, or of a file in it, for messages.
     pub(super) fn place(&self, export: &Export, file: &str) -> PathBuf {
         export.place(&format!("{}/{file}", self.name))
     }

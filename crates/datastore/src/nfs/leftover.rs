@@ -30,7 +30,7 @@ pub(super) fn marks_of_others(
 }
 
 /// Removes the working folders whose run has certainly ended, except those of the run
-/// `keep_run_id`, which may be about to go on. Whatever has not both a name and a valid mark of one
+/// `keep_run_id`, which may be about to resume. Anything without both a name and a valid mark of one
 /// run is not looked into.
 pub(super) fn clean(export: &mut Export, keep_run_id: &str) -> Result<Leftovers, Refused> {
     let mut leftovers = Leftovers::default();

@@ -21,7 +21,7 @@ use crate::{
     DatastoreError, DiskSpec, NfsExport, NfsSync, OpenDisks, Preparation, Prepared, RealClock,
 };
 
-/// A silent server is given up so long after the oldest request, if the patience is longer.
+/// A silent server is given up this long after the oldest request, if the timeout is longer.
 const REPLY_NS: u64 = 10_000_000_000;
 
 /// An open export with our folder on it.
@@ -35,7 +35,7 @@ pub(crate) struct NfsStore {
     owner: Owner,
     /// The disks' files.
     handles: Vec<FileHandle>,
-    /// Sessions begin at XIDs far apart, so that none repeats within the life of a server's replay
+    /// Sessions start at XIDs far apart, so that none repeats within the life of a server's replay
     /// cache.
     next_xid: AtomicU32,
     read_max: u32,
@@ -80,13 +80,13 @@ impl NfsStore {
             notes,
         };
         if store.owner.prepared && store.find_disks().is_err() {
-            // Somebody took them away; they are made anew.
+            // They were removed; they are recreated.
             store.owner.prepared = false;
         }
         Ok(store)
     }
 
-    /// How it is spoken to, as names and values.
+    /// The protocol and its parameters, as names and values.
     pub(crate) fn protocol(&self) -> Vec<(String, String)> {
         let stability = match self.url.sync {
             NfsSync::File => "FILE_SYNC",
@@ -108,7 +108,7 @@ impl NfsStore {
         self.address
     }
 
-    /// The marks of other runs on the export; `None` where the server does not answer.
+    /// The marks of other runs on the export; `None` if the server does not answer.
     pub(crate) fn marks_of_others(&self) -> Option<Vec<(String, Owner)>> {
         let mut export = self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         leftover::marks_of_others(&mut export, &self.owner.run_id).ok()
@@ -210,7 +210,7 @@ impl NfsStore {
             folder.remove_disks(self.export(), old.spec.count);
         }
         self.handles.clear();
-        // The mark comes first: whoever cleans up after us must know how many disks there may be.
+        // The mark comes first: a later clean-up must know how many disks there may be.
         self.owner.disks = Some(record);
         self.owner.prepared = false;
         let owner = self.owner.clone();
@@ -238,7 +238,7 @@ impl NfsStore {
         Ok(notes)
     }
 
-    /// Shows that every disk has its bytes, and blocks for them.
+    /// Verifies the size of every disk, and notes disks that use fewer bytes than were written.
     fn verify(&mut self, spec: &DiskSpec) -> Result<Vec<String>, DatastoreError> {
         let folder = self.folder.clone();
         let handles = self.handles.clone();
@@ -264,7 +264,7 @@ impl NfsStore {
         )])
     }
 
-    /// Puts new, empty files in the place of disks. (NFSv3 has no way to give blocks back, so this is
+    /// Replaces disks by new, empty files. (NFSv3 has no way to free blocks, so this is
     /// also what a discard comes to.)
     pub(crate) fn make_fresh(&mut self, disks: Range<u32>) -> Result<(), DatastoreError> {
         let folder = self.folder.clone();
@@ -280,7 +280,7 @@ impl NfsStore {
         Ok(())
     }
 
-    /// Forgets that the disks are written; the next preparation makes them anew.
+    /// Forgets that the disks are written; the next preparation recreates them.
     pub(crate) fn forget(&mut self) {
         self.owner.prepared = false;
     }

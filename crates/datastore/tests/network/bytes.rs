@@ -1,4 +1,4 @@
-//! What is written is what is read, at the place where it belongs, whoever looks.
+//! What is written is read back at the same place, by any client.
 
 use stormeter_datastore::OpenDisks;
 use stormeter_disk::{Completion, Disks, Kind, Operation};

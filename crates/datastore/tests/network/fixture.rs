@@ -57,7 +57,7 @@ pub(crate) fn drive(set: &mut DiskSet, operations: &[Operation]) -> Vec<Completi
     wait(set, operations.len())
 }
 
-/// Waits for so many completions.
+/// Waits for this number of completions.
 pub(crate) fn wait(set: &mut DiskSet, count: usize) -> Vec<Completion> {
     let until = Instant::now() + Duration::from_secs(30);
     let mut done = Vec::new();

@@ -1,13 +1,13 @@
-//! Where the difference comes from, in words: what the table's figures mean for these datastores.
+//! Explains the difference: what the figures of the table mean for these datastores.
 
 use stormeter_report::compact::{Compact, Datastore};
 use stormeter_report::{Report, wrap};
 use stormeter_study::Metric;
 
-/// Where the words begin, after the names of the rows.
+/// The column at which the text starts, after the names of the rows.
 const FIRST_COLUMN: usize = 13;
 
-/// Some lines for each datastore but the first, of at most `width` columns.
+/// Some lines for each datastore except the first, of at most `width` columns.
 pub(super) fn explanation(report: &Report, width: usize) -> String {
     let Some(comparison) = Compact::of(report) else { return String::new() };
     let Some((local, others)) = comparison.datastores.split_first() else { return String::new() };

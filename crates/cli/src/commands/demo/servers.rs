@@ -1,10 +1,10 @@
-//! The demonstration's iSCSI target: tgt where it is installed.
+//! The iSCSI target of the demonstration: tgt, if it is installed.
 
 use std::path::Path;
 
 use stormeter_peers::{PeerError, Tgt, TgtOptions};
 
-/// tgt with a LUN on a file in the directory, or a sentence about why not.
+/// tgt with a LUN on a file in the directory, or a sentence that says why there is none.
 pub(super) fn tgt(directory: &Path, bytes: u64) -> Result<Tgt, String> {
     let options = TgtOptions {
         units_bytes: vec![bytes],
