@@ -6,6 +6,7 @@
 mod circles;
 mod finding;
 mod licences;
+mod links;
 mod message_rules;
 mod rust_rules;
 mod source;
@@ -55,6 +56,7 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
     let files = repository.files()?;
     let mut findings = Vec::new();
     let mut sources = Vec::new();
+    let mut documents = Vec::new();
     for path in &files {
         let name = path.to_string_lossy();
         let bytes = std::fs::read(repository.root.join(path))
@@ -66,7 +68,11 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
         if path.extension().is_some_and(|extension| extension == "rs") {
             sources.push(Source::new(&name, &text));
         }
+        if path.extension().is_some_and(|extension| extension == "md") {
+            documents.push((name.into_owned(), text));
+        }
     }
+    findings.extend(links::check(&documents, &files));
     let for_tests = sources.iter().flat_map(Source::modules_for_tests).collect::<Vec<PathBuf>>();
     for source in &sources {
         findings.extend(rust_rules::check(source, &for_tests));
