@@ -126,7 +126,7 @@ impl<'a> Steps<'a> {
             let end = drive(&mut reporter);
             over.store(true, Ordering::Relaxed);
             // Who waits for the next step hears that there is none.
-            drop(teller);
+            drop(reporter);
             let (done, whole) =
                 taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (end, done, whole)
