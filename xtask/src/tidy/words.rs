@@ -29,8 +29,9 @@ const OUT: &[(&str, &str)] = &[
     ("whoever", "a name: the caller, the user"),
 ];
 
-/// Where the rule holds: these directories…
-const DONE: &[&str] = &["crates/", "xtask/"];
+/// Where the rule holds: these directories and files… CONTRIBUTING.md has the words in its style sheet.
+const DONE: &[&str] =
+    &["crates/", "xtask/", "docs/", "studies/", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"];
 
 /// … except in these, whose texts are still to be rewritten. Remove an entry when its texts are done.
 const TO_DO: &[&str] = &[
@@ -175,10 +176,12 @@ mod tests {
 
     #[test]
     fn what_is_still_to_do_is_left_alone() {
-        let to_do = format!("{}/a.rs", TO_DO[0]);
-        for name in [to_do.as_str(), "docs/a.md", "README.md", "crates/lab/a.txt"] {
+        let to_do = format!("{}a.rs", TO_DO[0]);
+        for name in [to_do.as_str(), "CONTRIBUTING.md", "examples/a.md", "crates/lab/a.txt"] {
             assert!(refused(name, "// anew\n").is_empty(), "{name}");
         }
-        assert_eq!(refused("crates/lab/src/a.rs", "// anew\n").len(), 1);
+        for name in ["crates/lab/src/a.rs", "docs/a.md", "README.md"] {
+            assert_eq!(refused(name, "// anew\n").len(), 1, "{name}");
+        }
     }
 }
