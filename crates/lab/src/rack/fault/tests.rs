@@ -1,4 +1,4 @@
-//! What can be told without a guest: which faults a lab has something for, and what is noted.
+//! Checks without a guest: the faults for which a lab has the parts, and what is recorded.
 
 use super::*;
 use crate::file::parse_lab;
