@@ -9,7 +9,7 @@
 use crate::sum;
 use serde::{Deserialize, Serialize};
 
-/// The usual description of a sample. All values are in the unit of the sample except where said.
+/// The usual description of a sample. All values are in the unit of the sample unless stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of values.
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// Reference: scipy 1.17.1 and numpy 2.4.6 (`var(ddof=1)`, `skew(bias=False)`), by
-    /// `reference/generate.py`.
+    /// `tests/quantiles/values.py`.
     #[test]
     fn a_small_sample_agrees_with_scipy() {
         let summary = Summary::of(&[2.0, 3.5, 1.0, 9.0, 4.0, 4.5]).unwrap();

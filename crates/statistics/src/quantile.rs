@@ -7,7 +7,7 @@
 //! of a small p-value.
 //!
 //! Arguments outside a function's domain (a NaN, a probability outside 0 to 1, degrees of freedom
-//! that are not positive and finite) give NaN. `reference/generate.py` makes the table that the
+//! that are not positive and finite) give NaN. `tests/quantiles/values.py` makes the table that the
 //! tests compare with.
 //!
 //! Source of the identities: Abramowitz & Stegun, *Handbook of Mathematical Functions*, 26.2,

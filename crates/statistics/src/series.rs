@@ -1,7 +1,7 @@
 //! Numbers in time order: how much they depend on one another, and whether they drift.
 //!
 //! Intervals of one trial are correlated: a hundred of them may say no more than ten independent
-//! ones. The effective sample size tells how many they are worth, and the drift test takes it
+//! ones. The effective sample size says how many they are worth, and the drift test takes it
 //! into account, since correlated noise looks like a trend to a test that does not.
 //!
 //! Sources: Bayley & Hammersley, "The 'effective' number of independent observations in an
@@ -154,7 +154,7 @@ mod tests {
     }
 
     /// With little correlation left, the test is the ordinary regression test. Reference: scipy
-    /// 1.17.1 `linregress` slope, by `reference/generate.py`; its p-value must not be undercut.
+    /// 1.17.1 `linregress` slope, by `tests/quantiles/values.py`; its p-value must not be undercut.
     #[test]
     fn a_noisy_line_agrees_with_regression() {
         let values = [10.0, 10.6, 9.9, 10.9, 10.4, 11.3, 10.7, 11.6, 11.0, 11.8];

@@ -1,10 +1,9 @@
 //! The statistics of the field against values of scipy, statsmodels and mpmath
-//! (`reference/field.py`), to at least nine significant digits.
+//! (`field.py`), to at least nine significant digits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod anova;
-#[path = "../../reference/field.rs"]
 mod field;
 mod power;
 mod ranks;

@@ -1,4 +1,4 @@
-//! Made by reference/field.py; not to be edited.
+//! Made by field.py; not to be edited.
 //! scipy 1.17.1, statsmodels 0.15.0, mpmath 1.4.1, numpy 2.4.6.
 
 pub(crate) const FIRST: &[f64] =

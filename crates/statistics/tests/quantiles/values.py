@@ -2,7 +2,7 @@
 """Makes the reference values that the tests of this crate compare with.
 
     python3 -m venv /tmp/reference && /tmp/reference/bin/pip install scipy mpmath
-    /tmp/reference/bin/python generate.py > values.rs
+    /tmp/reference/bin/python values.py > values.rs
 
 Quantiles come from scipy, polished to 30 digits with mpmath's incomplete beta and gamma functions,
 so that scipy's own rounding is no limit. The few values that stand in the source files' own tests
@@ -59,7 +59,7 @@ def table(name, columns, comment):
 
 
 def main():
-    print("//! Made by reference/generate.py; not to be edited.")
+    print("//! Made by values.py; not to be edited.")
     print(f"//! scipy {scipy.__version__}, mpmath {mpmath.__version__}.")
     tails = [1e-10, 0.001, 0.025, 0.05, 0.3, 0.6, 0.9, 0.95, 0.975, 0.995, 0.9999]
 

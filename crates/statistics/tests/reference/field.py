@@ -404,7 +404,7 @@ def main():
     bootstrap()
     power()
     series()
-    print("//! Made by reference/field.py; not to be edited.")
+    print("//! Made by field.py; not to be edited.")
     print(f"//! scipy {scipy.__version__}, statsmodels {statsmodels.__version__}, ", end="")
     print(f"mpmath {mpmath.__version__}, numpy {np.__version__}.")
     for name, numbers in DATA:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What exact arithmetic makes of NIST's reference data once they are doubles.
 
-    python3 nist.py > nist_exact.rs
+    python3 exact.py > exact.rs
 
 NIST certifies its values for the decimal numbers. A double of 1000000000000.4 is another number,
 and its statistics are others too: that, and not the arithmetic, is the limit of what can be
@@ -19,7 +19,7 @@ from pathlib import Path
 import mpmath
 
 mpmath.mp.dps = 50
-SOURCE = Path(__file__).with_name("nist.rs").read_text()
+SOURCE = Path(__file__).with_name("data.rs").read_text()
 
 
 def data(name):
@@ -74,7 +74,7 @@ def table(name, comment, rows):
 
 
 def main():
-    print("//! Made by reference/nist.py; not to be edited.")
+    print("//! Made by exact.py; not to be edited.")
     mpmath.mp.dps = 5010
     digits = [Fraction(int(d)) for d in mpmath.nstr(mpmath.pi, 5005).replace(".", "")[:5000]]
     # NIST's file has a 3 here where pi has an 8.

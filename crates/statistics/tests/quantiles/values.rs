@@ -1,4 +1,4 @@
-//! Made by reference/generate.py; not to be edited.
+//! Made by values.py; not to be edited.
 //! scipy 1.17.1, mpmath 1.4.1.
 
 /// p, z.

@@ -1,4 +1,4 @@
-//! Made by reference/nist.py; not to be edited.
+//! Made by exact.py; not to be edited.
 
 /// Name, mean, SD, lag-1 autocorrelation.
 pub(crate) const UNIVARIATE: &[(&str, f64, f64, f64)] = &[

@@ -1,7 +1,7 @@
 //! Reference data sets of the US National Institute of Standards and Technology with certified
 //! values: Statistical Reference Datasets, univariate summary statistics and one-way analysis of
 //! variance, itl.nist.gov/div898/strd (in the public domain). Those that follow a rule are made by
-//! it. `nist.py` reads the numbers from here; `tests/nist.rs` checks them.
+//! it. `exact.py` reads the numbers from here; `main.rs` checks them.
 
 /// Deflections of a steel-concrete beam; 200 values.
 pub(crate) const LEW: &[f64] = &[

@@ -1,6 +1,5 @@
-//! Quantiles and p-values against values computed with 40 digits (`reference/generate.py`).
+//! Quantiles and p-values against values computed with 40 digits (`values.py`).
 
-#[path = "../reference/values.rs"]
 mod values;
 
 use stormeter_statistics::quantile::{

@@ -28,9 +28,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../reference/nist.rs"]
 mod data;
-#[path = "../reference/nist_exact.rs"]
 mod exact;
 
 use stormeter_statistics::Summary;
@@ -91,7 +89,7 @@ fn pi_digits(count: usize) -> Vec<f64> {
     digits.into_iter().take(count).map(|digit| digit as f64).collect()
 }
 
-/// Checks a set against its certified values (to so many digits) and against exact arithmetic.
+/// Checks a set against its certified values (to this many digits) and against exact arithmetic.
 fn univariate(name: &str, values: &[f64], certified: (f64, f64, f64), digits: (f64, f64, f64)) {
     let summary = Summary::of(values).unwrap();
     let lag1 = lag1_autocorrelation(values).unwrap();
