@@ -1,7 +1,7 @@
 //! How much the values of one run depend on one another, and what they are worth.
 //!
 //! A run of 500 samples of five seconds each is no 500 observations: caches fill, disks age, and
-//! neighbours resemble each other. Wherever samples come from one run, these figures belong beside
+//! neighbours resemble each other. Wherever samples come from one run, these figures belong next to
 //! what is computed from them: the autocorrelation function, the number of independent values they
 //! are worth (by two ways, since the first supposes a memory that fades evenly), and the mean's
 //! standard error from batches long enough to be nearly independent.

@@ -109,7 +109,7 @@ fn bootstrap(
     let rounding = 1e-12 * (estimate.abs() + spread);
     let below = statistics.partition_point(|&value| value < estimate - rounding);
     let up_to = statistics.partition_point(|&value| value <= estimate + rounding);
-    // Ties count half; an estimate beyond all resamples as far as their number can tell.
+    // Ties count half; an estimate beyond all resamples counts as far out as their number allows.
     let share = (0.5 * (below + up_to) as f64 / count).clamp(0.5 / count, 1.0 - 0.5 / count);
     let bias_correction = normal_quantile(share);
     let acceleration = acceleration(samples, &statistic, finite)?;

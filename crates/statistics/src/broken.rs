@@ -1,7 +1,7 @@
-//! Trials that broke: what they say of a datastore whose other trials went well.
+//! Trials that broke: what they say about a datastore whose other trials succeeded.
 //!
-//! A result from the trials that survived would call storage quick that fails, so failures weigh by who was at
-//! fault and how often, also where the block was measured again and went well then.
+//! A result from the surviving trials alone would call failing storage fast, so failures weigh by their cause
+//! and how often they occur, also where the block was measured again successfully.
 
 use serde::{Deserialize, Serialize};
 use stormeter_trial::TrialFailure;
@@ -14,11 +14,11 @@ use crate::finding::{Fact, LawFinding};
 pub enum BrokenBy {
     /// It failed.
     Failure(TrialFailure),
-    /// It came to its end and breaks a law.
+    /// It completed and breaks a law.
     Law(Box<Fact>),
 }
 
-/// Trials that broke, in blocks that were measured again for it.
+/// Trials that broke, in blocks that were then measured again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredAgain {
     /// Blocks in which a trial of this one broke.
@@ -31,7 +31,7 @@ pub struct MeasuredAgain {
     pub by_storage: u32,
 }
 
-/// Trials of a datastore that gave no measurement.
+/// Trials of a datastore that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedTrials {
     /// How many.
@@ -56,8 +56,8 @@ impl FailedTrials {
     }
 }
 
-/// A datastore that fails in some trials and is quick in the others is not quick: a verdict from the
-/// trials that survived would say so.
+/// A datastore that fails in some trials and is fast in the others is not fast, but a verdict from the
+/// surviving trials would say so.
 pub(crate) fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
     let fact = Fact::TrialsFailed(trials.clone());
     match trials.by_storage || nothing_left {
@@ -70,7 +70,7 @@ pub(crate) fn failed(trials: &FailedTrials, nothing_left: bool) -> LawFinding {
 const KEEPS_FAILING: f64 = 0.1;
 
 /// Once is an accident, and its block was measured again. Storage that breaks trial after trial is not judged by
-/// those that went well in the end.
+/// those that succeeded in the end.
 pub(crate) fn measured_again(again: &MeasuredAgain) -> LawFinding {
     let MeasuredAgain { of, by_storage, .. } = *again;
     let keeps_failing = by_storage > 1 && f64::from(by_storage) > KEEPS_FAILING * f64::from(of);

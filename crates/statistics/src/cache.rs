@@ -1,22 +1,21 @@
-//! The ninth law for measurements: a working set that fits into a memory on the way gives that memory's
-//! result and not the storage's.
+//! The ninth law for measurements: with a working set that fits into a memory on the path, a trial measures that
+//! memory and not the storage.
 //!
 //! A memory of known size is compared with the disks of a trial. Where its size is not known (a server
-//! elsewhere) one can only say so, with what was read again. A stream that reads again what it read
-//! before is suspicious wherever it happens: what people ask of streams is how fast new data come.
+//! elsewhere) the finding says so, with the share that was read again. A stream that reads the same data again
+//! is suspicious anywhere: a stream is to show how fast new data arrive.
 
 use stormeter_trial::{Memory, MemoryPlace, Workload};
 
 use crate::finding::{Fact, LawFinding};
 use crate::touched::Touched;
 
-/// Of this share on, what is read again is worth a word.
+/// From this share on, data that is read again is worth a finding.
 const OFTEN: f64 = 0.5;
-/// A memory that can hold this share of the disks answers so many requests that it is worth a note.
+/// A memory that can hold this share of the disks answers enough requests to be worth a note.
 const PARTLY: f64 = 0.25;
 
-/// What is to be said of the trials of a datastore or cell: `memories` are those on its way, `trials` how many
-/// there were.
+/// The findings about the trials of a datastore or cell: `memories` are those on its path, `trials` is their number.
 pub(crate) fn check_caches(
     workload: &Workload,
     memories: &[Memory],
@@ -50,7 +49,7 @@ fn check_memory(workload: &Workload, memory: &Memory, touched: &Touched) -> Opti
     }
 }
 
-/// A stream that comes by the same places again.
+/// A stream that reads the same places again.
 fn stream(workload: &Workload, touched: &Touched, trials: usize) -> Option<LawFinding> {
     let is_stream = workload.random_percent == 0.0 && workload.read_percent > 0.0;
     let (share, disks_bytes) = (touched.again_share, touched.working_set_bytes);
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_one_fits_in_part_or_is_not_mentioned() {
+    fn a_larger_working_set_fits_in_part_or_is_not_mentioned() {
         let place = MemoryPlace::ServerHere;
         let partly = found("vm-4k", place, Some(24 * GIB), 48 * GIB, 0.0);
         assert_eq!(partly, [LawFinding::note(cached(place, 48 * GIB, None))]);
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_elsewhere_is_unknown_and_said_to_be() {
+    fn the_size_of_a_memory_elsewhere_is_reported_as_unknown() {
         let place = MemoryPlace::ServerElsewhere;
         for (again, again_share) in [(0.62, Some(0.62)), (0.2, None)] {
             let (name, disks_bytes) = ("x".into(), 64 * MIB);
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_comes_by_again_is_a_warning_wherever_it_reads() {
+    fn a_stream_that_reads_the_same_places_again_is_a_warning_anywhere() {
         let workload = profile("seq-read-1m").unwrap().workload;
         let touched = |again_share| Touched {
             trial_share: 0.1,

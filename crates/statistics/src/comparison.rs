@@ -1,13 +1,13 @@
 //! One metric of two datastores, from the blocks to the verdict; and several metrics together.
 //!
-//! One primary metric carries the verdict at the full level. The others are shown beside it with
+//! One primary metric carries the verdict at the full level. The others are shown next to it with
 //! p-values and intervals adjusted by Holm, as a family of their own: they cannot take from the
 //! primary metric's certainty, nor lend it any.
 
 use crate::estimate::Interval;
 use crate::holm;
 use crate::quantile::student_t_two_sided_p;
-use crate::ratio::{LogRatios, RatioError};
+use crate::ratio::{BlockPair, LogRatios, RatioError};
 use crate::series::lag1_autocorrelation;
 use crate::stopping::{Looks, Reached};
 use crate::verdict::{Direction, Judgement, Outlook, Verdict, equivalence_level};
@@ -25,8 +25,8 @@ pub struct ComparisonInput {
     pub metric: String,
     /// Which way the metric is better.
     pub direction: Direction,
-    /// (baseline, candidate) of each block in the order they were run, in the metric's unit.
-    pub blocks: Vec<(f64, f64)>,
+    /// The blocks in the order in which they were run.
+    pub blocks: Vec<BlockPair>,
     /// The equivalence margin, a fraction (0.05 for 5 %).
     pub margin: f64,
     /// How blocks were added: wanted precision, first look, level (0.95).
@@ -76,11 +76,11 @@ pub struct Comparison {
     pub ratio: f64,
     /// The ratio's t interval; its level is 0.95, or Holm's for a secondary metric.
     pub interval: Interval,
-    /// The percentile-t bootstrap at the same level, beside it when blocks are few or skewed.
+    /// The percentile-t bootstrap at the same level, in addition when blocks are few or skewed.
     pub bootstrap: Option<Interval>,
     /// What the interval says.
     pub verdict: Verdict,
-    /// Whether the ratio is shown to lie inside the margin (TOST), whatever the verdict.
+    /// Whether the ratio is shown to lie inside the margin (TOST), with any verdict.
     pub within_margin: bool,
     /// The larger side of `interval`, relative to `ratio`: 0.02 for ± 2 %.
     pub half_width: f64,
@@ -168,7 +168,7 @@ impl Comparison {
     }
 }
 
-/// The primary metric of a pair and what is shown beside it.
+/// The primary metric of a pair and the metrics that are shown next to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparisons {
     /// The metric that carries the verdict.
@@ -231,7 +231,7 @@ fn widened(interval: Interval, resolution: f64) -> Interval {
 mod tests {
     use super::*;
 
-    fn input(metric: &str, direction: Direction, blocks: &[(f64, f64)]) -> ComparisonInput {
+    fn input(metric: &str, direction: Direction, blocks: &[BlockPair]) -> ComparisonInput {
         ComparisonInput {
             baseline: "a".into(),
             candidate: "b".into(),
@@ -243,11 +243,16 @@ mod tests {
         }
     }
 
-    /// Pairs whose ratio is `ratio`, give or take `noise`, without trend.
-    fn pairs(ratio: f64, noise: f64, count: usize) -> Vec<(f64, f64)> {
+    fn pair(baseline: f64, candidate: f64) -> BlockPair {
+        BlockPair { baseline, candidate }
+    }
+
+    /// Pairs whose ratio is `ratio` with this `noise`, without trend.
+    fn pairs(ratio: f64, noise: f64, count: usize) -> Vec<BlockPair> {
         let pattern = [0.4, -1.0, 0.8, -0.6, 1.2, -0.8];
         (0..count)
-            .map(|index| (200.0, 200.0 * ratio * (noise * pattern[index % pattern.len()]).exp()))
+            .map(|index| (noise * pattern[index % pattern.len()]).exp())
+            .map(|noise| pair(200.0, 200.0 * ratio * noise))
             .collect()
     }
 
@@ -284,12 +289,13 @@ mod tests {
         }
     }
 
-    /// Two percentiles in neighbouring buckets in every block may be the same but for a nanosecond.
+    /// Two percentiles in neighbouring buckets in every block may differ by one nanosecond.
     #[test]
     fn blocks_that_differ_by_one_step_of_reading_are_no_difference() {
         let step = 1.0 + 1.0 / 512.0;
         let of = |ratio: f64, count: usize| {
-            let mut made = input("p50", Direction::LowerIsBetter, &vec![(3.0, 3.0 * ratio); count]);
+            let mut made =
+                input("p50", Direction::LowerIsBetter, &vec![pair(3.0, 3.0 * ratio); count]);
             made.looks.resolution = 1.0 / 512.0;
             Comparison::of(&made, 7).unwrap()
         };
@@ -309,11 +315,13 @@ mod tests {
 
     #[test]
     fn identical_blocks_leave_no_doubt() {
-        let same = Comparison::of(&input("iops", Direction::HigherIsBetter, &[(3.0, 3.0); 5]), 7);
+        let same =
+            Comparison::of(&input("iops", Direction::HigherIsBetter, &[pair(3.0, 3.0); 5]), 7);
         let same = same.unwrap();
         assert_eq!((same.verdict, same.p_value, same.half_width), (Verdict::Equivalent, 1.0, 0.0));
         assert!(same.precision_reached && same.within_margin && same.bootstrap.is_none());
-        let other = Comparison::of(&input("iops", Direction::HigherIsBetter, &[(3.0, 4.0); 5]), 7);
+        let other =
+            Comparison::of(&input("iops", Direction::HigherIsBetter, &[pair(3.0, 4.0); 5]), 7);
         let other = other.unwrap();
         assert_eq!((other.verdict, other.p_value), (Verdict::Faster, 0.0));
     }
@@ -335,7 +343,7 @@ mod tests {
         let primary = input("iops", Direction::HigherIsBetter, &pairs(1.2, 0.05, 12));
         let secondaries = [
             input("p50", lower, &pairs(0.8, 0.05, 12)),
-            input("cpu", lower, &[(0.0, 1.0); 12]),
+            input("cpu", lower, &[pair(0.0, 1.0); 12]),
             input("p99", lower, &pairs(1.01, 0.05, 12)),
             input("max", lower, &pairs(0.99, 0.05, 12)),
         ];
@@ -367,7 +375,7 @@ mod tests {
         let looks = Looks { level: 0.4, ..good.looks };
         let level = ComparisonInput { looks, ..good.clone() };
         assert_eq!(Comparison::of(&level, 7), Err(ComparisonError::Level(0.4)));
-        let one = ComparisonInput { blocks: vec![(1.0, 1.0)], ..good };
+        let one = ComparisonInput { blocks: good.blocks[..1].to_vec(), ..good };
         let message = Comparison::of(&one, 7).unwrap_err().to_string();
         assert!(message.contains("iops of b against a") && message.contains("run at least 2"));
     }

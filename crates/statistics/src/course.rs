@@ -1,9 +1,9 @@
-//! The course of a run over its blocks: whether the first ones are unlike the rest, and whether there is a
+//! The course of a run over its blocks: whether the first ones differ from the rest, and whether there is a
 //! trend.
 //!
-//! Blocks in random order share out what changes with time, but only where there are many of them. Burst
-//! credit that is used up by the first trial goes to the one datastore whose turn it was; a drive that slows
-//! down from block to block is another one at the end of the run. Either is in the verdict, and a
+//! Random order distributes changes over time among the datastores, but only where there are many blocks. Burst
+//! credit that the first trial uses up benefits the one datastore whose turn it was; a drive that slows
+//! down from block to block is a different drive at the end of the run. Both affect the verdict, and a
 //! reader has to know.
 //!
 //! - *The first block, two or three* are compared with the prediction interval that the rest gives on the scale
@@ -25,19 +25,19 @@ use crate::finding::{Fact, LawFinding};
 use crate::quantile::student_t_two_sided_p;
 use crate::series::Drift;
 
-/// In so many runs of steady storage one of its tests gives a false alarm, at most.
+/// The share of runs of steady storage in which one of the tests gives a false alarm, at most.
 pub const ERROR: f64 = 0.05;
-/// Less than this is no news, however sure it is.
+/// A smaller change is not worth reporting, however sure it is.
 pub const LEAST_CHANGE: f64 = 0.10;
 /// Tests of one series of blocks.
 const TESTS: usize = 2;
-/// At most so many blocks are taken for the first ones.
+/// At most this many blocks count as the first ones.
 const MOST_FIRST: usize = 3;
 
-/// The first blocks of a run, if they are unlike the rest.
+/// The first blocks of a run, if they differ from the rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Opening {
-    /// How many they are.
+    /// How many.
     pub blocks: usize,
     /// Their geometric mean.
     pub first: f64,
@@ -48,7 +48,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// The first blocks of `values`, one a block in the order of time, if they are unlike the rest at this
+    /// The first blocks of `values`, one a block in the order of time, if they differ from the rest at this
     /// error. `None` as well for fewer than three blocks, or a value that is not above 0.
     pub fn of(values: &[f64], error: f64) -> Option<Self> {
         let logs = logarithms(values)?;
@@ -92,20 +92,29 @@ fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     values.iter().all(is_sound).then(|| values.iter().map(|value| value.ln()).collect())
 }
 
-/// What the line through the blocks changes by from the first to the last, as a share, with its p-value;
-/// `None` where there is no trend at this error.
-pub fn trend(values: &[f64], error: f64) -> Option<(f64, f64)> {
+/// A trend over the blocks of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trend {
+    /// The change of the line through the blocks from the first to the last, as a share.
+    pub change: f64,
+    /// Its p-value.
+    pub p_value: f64,
+}
+
+/// The trend over blocks; `None` where there is none at this error.
+pub fn trend(values: &[f64], error: f64) -> Option<Trend> {
     let logs = logarithms(values)?;
-    // Of the logarithms no mean is at zero, whatever the unit.
+    // The drift is relative to the mean, and a mean of logarithms may be zero: the first is moved to 1.
     let above: Vec<f64> = logs.iter().map(|log| log - logs[0] + 1.0).collect();
     let mean = above.iter().sum::<f64>() / above.len() as f64;
     let drift = Drift::of(&above)?;
     let change = (drift.relative_change * mean.abs()).exp_m1();
-    (matters(change) && drift.p_value < error).then_some((change, drift.p_value))
+    let p_value = drift.p_value;
+    (matters(change) && p_value < error).then_some(Trend { change, p_value })
 }
 
-/// What is to be said of the blocks of a datastore or cell; `values` are those of a metric, one a block in the
-/// order of time, and `series` says of how many datastores or cells the run asks.
+/// The findings about the blocks of a datastore or cell; `values` are those of a metric, one a block in the
+/// order of time, and `series` is the number of datastores or cells that the run tests.
 pub(crate) fn check_course(metric: Metric, values: &[f64], series: usize) -> Vec<LawFinding> {
     let error = ERROR / (TESTS * series.max(1)) as f64;
     let opening = Opening::of(values, error);
@@ -118,7 +127,7 @@ pub(crate) fn check_course(metric: Metric, values: &[f64], series: usize) -> Vec
         first_value: opening.first,
         other_value: opening.rest,
     });
-    let trend = trend.map(|(change, p_value)| {
+    let trend = trend.map(|Trend { change, p_value }| {
         let mean = left.iter().map(|value| value.ln()).sum::<f64>() / left.len() as f64;
         let end = |half: f64| (mean + half * change.ln_1p()).exp();
         let blocks = left.len();
@@ -132,7 +141,7 @@ mod tests {
     use super::*;
     use crate::finding::Severity;
 
-    /// Blocks of `level` each, give or take two per cent.
+    /// Blocks of `level` each, within two per cent.
     fn blocks(levels: &[f64]) -> Vec<f64> {
         let noise = [0.4, -1.0, 0.8, -0.6, 1.2, -0.8, -0.1];
         let noisy = levels.iter().zip(noise.iter().cycle());
@@ -192,7 +201,7 @@ mod tests {
         disturbed[6] = 400.0;
         assert_eq!(found(&disturbed), []);
         assert_eq!(Opening::of(&[1.0, 0.0, 1.0, 1.0], 0.05), None);
-        // Exactly equal but for the first: no spread, no doubt.
+        // All equal except the first: no spread, no doubt.
         assert!(Opening::of(&[3.0, 1.0, 1.0, 1.0], 0.01).is_some());
         assert_eq!(Opening::of(&[1.0; 4], 0.01), None);
     }

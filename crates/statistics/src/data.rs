@@ -1,7 +1,7 @@
-//! The part of the tenth law that is about content: what is read is what was written.
+//! The part of the tenth law that is about content: reads return what was written.
 //!
-//! It is judged over all trials of a datastore together, those included that are not compared or
-//! came to no end: one wrong block anywhere, and its speed is of no interest.
+//! It is judged over all trials of a datastore together, including those that are not compared or
+//! did not complete: after one wrong block anywhere, its speed does not matter.
 
 use stormeter_trial::Verified;
 

@@ -1,7 +1,7 @@
-//! What is wrong with results, or worth knowing about them: a kind, its figures, and what helps.
+//! What is wrong with results, or worth knowing about them: a kind with its figures.
 //!
 //! Findings are facts. How they are put in words, and what a remedy is called where it is shown (an option, a key of
-//! a study file), is the report's affair; so wording can change without changing what anything concludes.
+//! a study file), is up to the report; so wording can change without changing any conclusion.
 
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Kind;
@@ -41,16 +41,16 @@ pub struct LawFinding {
     pub severity: Severity,
     /// What was found; of several trials alike, in the first.
     pub fact: Fact,
-    /// In which of several trials it was found, where it was in more than one.
+    /// In how many of several trials it was found, if in more than one.
     pub seen_in: Option<SeenIn>,
 }
 
 /// In how many of several trials something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenIn {
-    /// In so many…
+    /// In this many…
     pub trials: u32,
-    /// … of so many.
+    /// … of this many.
     pub of: u32,
 }
 
@@ -70,9 +70,9 @@ pub enum Tally {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backlog {
-    /// So many requests that had fallen due were never issued.
+    /// This many requests that had fallen due were never issued.
     NeverIssued(u64),
-    /// The queue grew by so many requests within the window.
+    /// The queue grew by this many requests within the window.
     Grew(f64),
 }
 
@@ -80,7 +80,7 @@ pub enum Backlog {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
-    /// I/Os of these sizes cannot have moved so many bytes.
+    /// I/Os of these sizes cannot have moved this many bytes.
     ImpossibleBytes {
         /// Reads or writes.
         kind: Kind,
@@ -97,14 +97,14 @@ pub enum Fact {
     LittlesLaw {
         /// IOPS × mean latency.
         product: f64,
-        /// Outstanding I/Os, counted by themselves, in the mean.
+        /// The mean number of outstanding I/Os, counted separately.
         outstanding: f64,
     },
-    /// Fewer I/Os are outstanding than asked, because they end while others are handed over.
+    /// Fewer I/Os are outstanding than configured, because some complete while others are being submitted.
     AnsweredAtOnce {
-        /// Outstanding in the mean.
+        /// The mean number of outstanding I/Os.
         outstanding: f64,
-        /// Asked for.
+        /// The configured number.
         configured: f64,
     },
     /// Two tallies of the same I/Os differ.
@@ -113,7 +113,7 @@ pub enum Fact {
         operations: u64,
         /// The tally that differs.
         tally: Tally,
-        /// What it holds.
+        /// Its count.
         count: u64,
     },
     /// The generator's ceiling is less than [`crate::laws::CEILING_FACTOR`] times what was measured.
@@ -123,11 +123,11 @@ pub enum Fact {
         /// The generator alone.
         ceiling_iops: f64,
     },
-    /// The way to the storage has a ceiling that is as low.
+    /// The ceiling of the path to the storage is as low.
     LowWay {
         /// What the ceiling was measured through.
         kind: CeilingKind,
-        /// The way by itself.
+        /// The ceiling of the path by itself.
         ceiling_iops: f64,
     },
     /// I/Os failed or came back short.
@@ -136,27 +136,27 @@ pub enum Fact {
         count: u64,
         /// The first of them, where it was kept.
         first: Option<IoFailure>,
-        /// The study's steps disturbed the storage meanwhile, on purpose.
+        /// The study's steps disturbed the storage meanwhile.
         disturbed: bool,
     },
     /// Not one I/O ended within the window.
     NoIo,
-    /// The trial did not come to its end.
+    /// The trial ended early.
     EndedEarly(Ended),
     /// An open loop did not keep up.
     Backlog {
-        /// Requests asked for, a second.
+        /// Requests offered per second.
         offered_per_s: f64,
-        /// Served.
+        /// I/Os served per second.
         served_per_s: f64,
-        /// What was left.
+        /// What was left over.
         left: Backlog,
     },
     /// An open loop issued its requests late.
     IssuedLate {
-        /// In the mean.
+        /// Mean delay.
         mean_ns: f64,
-        /// At the 99th percentile.
+        /// The 99th percentile of the delay.
         p99_ns: f64,
         /// Mean time between issue and completion.
         service_ns: f64,
@@ -165,23 +165,23 @@ pub enum Fact {
     Starved {
         /// For this share of the time.
         share: f64,
-        /// So often they were pushed off their CPU.
+        /// How often they were preempted.
         pushed_off: u64,
     },
-    /// Other programs had the CPUs.
+    /// Other programs used the CPUs.
     OtherPrograms {
         /// This share of all of them.
         share: f64,
-        /// Some task waited for a CPU for this share of the time, where the kernel says so.
+        /// Some task waited for a CPU for this share of the time, where the kernel reports it.
         waited_share: Option<f64>,
     },
     /// Tasks waited for memory for this share of the time.
     ShortOfMemory(f64),
-    /// The CPUs were busy to this share before anything was driven.
+    /// The share of the CPUs that was busy before the load started.
     BusyBefore(f64),
-    /// The accounts of CPU time were read so long after an end of the window.
+    /// The accounts of CPU time were read late.
     AccountsReadLate {
-        /// The time.
+        /// How long after an end of the window.
         late_ns: u64,
     },
     /// The host's CPU time is below that of its parts.
@@ -190,7 +190,7 @@ pub enum Fact {
         whole: f64,
         /// Initiator and target together, likewise.
         parts: f64,
-        /// The machine was busier before anything was driven than during the trial; otherwise its kernel counts
+        /// The machine was busier before the load started than during the trial; otherwise its kernel counts
         /// by ticks.
         busier_before: bool,
     },
@@ -200,25 +200,25 @@ pub enum Fact {
     WrongBlocks {
         /// How many.
         wrong: u64,
-        /// Of so many that were read.
+        /// Of this many that were read.
         of: u64,
         /// The first of them, where it was kept.
         first: Option<Corruption>,
     },
-    /// A memory on the way may hold the disks, and its size is not known.
+    /// A memory on the path may hold the disks, and its size is not known.
     UnknownMemory {
-        /// What has it.
+        /// The name of what has the memory.
         name: String,
-        /// All disks of a trial.
+        /// The size of all disks of a trial.
         disks_bytes: u64,
         /// The share of the bytes that had been moved before, where it is large.
         again_share: Option<f64>,
     },
-    /// A memory on the way holds the disks, or much of them.
+    /// A memory on the path holds the disks, or much of them.
     CachedDisks {
         /// Where it is.
         place: MemoryPlace,
-        /// What has it.
+        /// The name of what has the memory.
         name: String,
         /// All disks of a trial.
         disks_bytes: u64,
@@ -229,7 +229,7 @@ pub enum Fact {
     },
     /// Streams read again what they had read.
     StreamsReadAgain {
-        /// In so many trials.
+        /// In how many trials.
         trials: usize,
         /// The share of the bytes that had been read before.
         share: f64,
@@ -254,13 +254,13 @@ pub enum Fact {
     },
     /// IOPS fluctuated slowly: a trial is worth few independent samples.
     SlowFluctuation(SeenIn),
-    /// The first blocks are unlike the rest.
+    /// The first blocks differ from the rest.
     UnlikeFirstBlocks {
         /// Of which metric.
         metric: Metric,
-        /// How many they are.
+        /// How many.
         first: usize,
-        /// All other blocks.
+        /// How many other blocks there are.
         others: usize,
         /// The metric in the first ones, in the metric's unit.
         first_value: f64,
@@ -277,7 +277,7 @@ pub enum Fact {
         to: f64,
         /// The change, as a share.
         change: f64,
-        /// Over so many blocks.
+        /// Over how many blocks.
         blocks: usize,
         /// Its p-value.
         p_value: f64,
@@ -286,7 +286,7 @@ pub enum Fact {
     BlocksAlike(f64),
     /// Fewer blocks were finished than a conclusion needs.
     FewBlocks(u32),
-    /// Trials gave no measurement.
+    /// Trials failed.
     TrialsFailed(FailedTrials),
     /// Blocks were measured again because a trial broke.
     MeasuredAgain {
@@ -308,27 +308,27 @@ pub enum Fact {
     FixedOrder,
     /// Intervals of one run count as observations.
     IntervalsAsObservations,
-    /// The run was resumed so often after its verdict could be read.
+    /// How often the run was resumed after its verdict could be read.
     ResumedAfterVerdict(usize),
 }
 
 impl LawFinding {
-    /// One that makes results invalid.
+    /// A finding that makes results invalid.
     pub fn invalid(fact: Fact) -> Self {
         Self { severity: Severity::Invalid, fact, seen_in: None }
     }
 
-    /// One that asks for care.
+    /// A finding that asks for care.
     pub fn warning(fact: Fact) -> Self {
         Self { severity: Severity::Warning, fact, seen_in: None }
     }
 
-    /// One that is worth knowing.
+    /// A finding that is worth knowing.
     pub fn note(fact: Fact) -> Self {
         Self { severity: Severity::Note, fact, seen_in: None }
     }
 
-    /// Whether the two are of one kind and weight, in whichever trials.
+    /// Whether both have the same kind and severity.
     pub(crate) fn is_like(&self, other: &LawFinding) -> bool {
         let kind = std::mem::discriminant::<Fact>;
         (self.severity, kind(&self.fact)) == (other.severity, kind(&other.fact))

@@ -44,7 +44,7 @@ pub struct Histogram {
 impl Histogram {
     /// Counts `values`; `None` when there are none or one is not finite.
     ///
-    /// Equal values fill one bin, one unit wide or as wide as doubles of their size can tell.
+    /// Equal values fill one bin, one unit wide or as wide as the resolution of doubles of their size.
     pub fn of(values: &[f64], bins: Bins) -> Option<Self> {
         let summary = Summary::of(values)?;
         let Summary { n, mean, sd, min, max, range, .. } = summary;

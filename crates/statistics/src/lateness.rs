@@ -1,19 +1,19 @@
 //! Whether an open loop issued its requests when they were due.
 //!
-//! Latency counts from the due moment, so what the generator is late by is in every latency as if it were the
-//! storage's. Where the storage made it late (no more could be outstanding) that is right, and the backlog is a
-//! finding of its own; else the latencies are partly this machine's scheduler and timers.
+//! Latency counts from the moment when a request is due, so a late generator adds to every latency as if the storage
+//! were slow. Where the storage made it late (no more I/Os could be outstanding) that is right, and the backlog is a
+//! finding of its own; otherwise the latencies contain delays of this machine's scheduler and timers.
 
 use crate::finding::{Fact, LawFinding};
 use crate::laws::TrialFacts;
 
-/// To be late by this at the 99th percentile is too much, whatever the storage takes.
+/// A delay of this at the 99th percentile is too much for any storage.
 const LATE_NS: f64 = 1_000_000.0;
-/// To be late by less than this at the 99th percentile is how a timer wakes, and not worth a word.
+/// A delay of less than this at the 99th percentile is how precisely timers wake up, and not worth a finding.
 const IN_TIME_NS: f64 = 50_000.0;
 /// The mean lateness may be this share of the mean service time.
 const SHARE_OF_SERVICE: f64 = 0.10;
-/// From this share of requests on that had to wait for another one to end, lateness is the storage's.
+/// From this share of requests that had to wait for another one to end, the storage is the cause of the delay.
 const HELD: f64 = 0.005;
 
 pub(crate) fn lateness(facts: &TrialFacts<'_>) -> Option<LawFinding> {

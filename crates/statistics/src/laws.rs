@@ -1,20 +1,20 @@
-//! The laws that a trial's figures must obey, whoever measured them.
+//! The laws that a trial's figures must obey, measured or predicted.
 //!
 //! A broken law makes a result invalid; a bent one is a warning. The numbers are those of the project's list of
 //! laws:
 //!
 //! 1. throughput = IOPS × request size;
 //! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): IOPS × mean latency is the
-//!    mean number of outstanding I/Os, which is counted by itself;
+//!    mean number of outstanding I/Os, which is counted separately;
 //! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
 //! 8. the generator's own ceiling is at least three times what was measured;
-//! 9. the working set does not fit into a memory on the way (in `crate::cache`);
-//! 10. no error, no short I/O, no wrong data, the trial came to its end (drift and warm-up are judged
+//! 9. the working set does not fit into a memory on the path (in `crate::cache`);
+//! 10. no error, no short I/O, no wrong data, the trial completed (drift and warm-up are judged
 //!     over all trials together, in [`crate::steadiness`]; blocks in [`crate::course`]; data in
 //!     [`crate::data`]).
 //!
-//! The third law, that nothing moves faster than its link or bus, is one for predictions and published
-//! tables: what a virtual NIC or disk names as its speed is not what bounds it.
+//! The third law, that nothing moves faster than its link or bus, applies to predictions and published
+//! tables only: the nominal speed of a virtual NIC or disk is not its limit.
 
 use stormeter_disk::Kind;
 use stormeter_study::WorkloadKind;
@@ -24,32 +24,32 @@ use crate::finding::{Backlog, Fact, LawFinding, Severity, Tally};
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
 
-/// What is known of a trial beside its sample.
+/// A trial's sample, and the facts around it that the laws need.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialFacts<'a> {
     /// What was driven.
     pub workload: &'a Workload,
-    /// What came of it.
+    /// What was measured.
     pub sample: &'a Sample,
     /// The disks complete at once (`null:`): the trial measures the generator itself, so the laws
     /// about the generator's share do not apply.
     pub is_null: bool,
     /// The generator's ceiling with this workload on this machine, in IOPS, when it was measured.
     pub ceiling_iops: Option<f64>,
-    /// What it cost, and what else the CPUs did.
+    /// Its CPU time, and what else the CPUs did.
     pub cpu: Option<&'a CpuUsage>,
 }
 
 /// The generator's ceiling must be this many times what was measured.
 pub const CEILING_FACTOR: f64 = 3.0;
-/// IOPS × latency and the outstanding I/Os are counted apart and are the same, but for rounding and for fixed work's
-/// last step: from this share of difference on the law is bent…
+/// IOPS × latency and the outstanding I/Os are counted separately and are equal, except for rounding and for the
+/// last step of fixed work: from this relative difference on the law is bent…
 const LITTLE_BENT: f64 = 0.01;
 /// … and from this on it is broken.
 const LITTLE_BROKEN: f64 = 0.05;
-/// From this share of slots on that wait for their turn one is told that the storage answers at once.
+/// From this share of slots that wait for their turn on, a note says that the storage answers at once.
 const AT_ONCE: f64 = 0.05;
-/// A queue that gained more than so many standard deviations of the number of arrivals (that of a Poisson
+/// A queue that grew by more than this many standard deviations of the number of arrivals (that of a Poisson
 /// process, whose variance is its mean) did not do so by chance.
 const GROWING_SD: f64 = 3.0;
 
@@ -64,14 +64,14 @@ pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
     found
 }
 
-/// Checks a trial of fixed work, which ends when its work is done: against the laws about its
-/// counters and its end. What a trial of fixed work moves, and how much of it is outstanding, is its own affair.
+/// Checks a trial of fixed work, which ends when its work is done, against the laws about its
+/// counters and its end. The sizes of its I/Os and their number at once are up to the work.
 pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
 }
 
-/// Which law a trial breaks by itself, whatever the generator's ceiling; `None` if it is sound. The ceiling is a
-/// law about the machine, and measuring again would change nothing about it.
+/// The law that a trial breaks by itself, the generator's ceiling aside; `None` if it is sound. The ceiling is a
+/// law about the machine: measuring again would not change it.
 pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option<Fact> {
     let found = match kind {
         WorkloadKind::Io(workload) => {
@@ -118,7 +118,7 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let unseen = faulty / (faulty + total.operations as f64);
     let deviation = match sample.turn_wait_ns {
         Some(_) => (product / outstanding - 1.0).abs() - unseen,
-        // Samples of earlier versions take a slot that waited for its turn for outstanding.
+        // Samples of earlier versions count a slot that waited for its turn as outstanding.
         None => product / outstanding - 1.0,
     };
     let fact = Fact::LittlesLaw { product, outstanding };
@@ -131,8 +131,8 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     }
 }
 
-/// A loop that cannot keep as many outstanding as asked, because what it hands over first has ended before it
-/// has handed over the rest. That is how fast storage behaves, and no fault.
+/// A loop that cannot keep as many I/Os outstanding as configured, because the first of a batch complete before the
+/// rest are submitted. That is how fast storage behaves, and no fault.
 fn answered_at_once(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let sample = facts.sample;
     let configured = sample.outstanding_configured? as f64;
@@ -187,14 +187,14 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let offered_per_s = sample.offered_rate_per_s?;
     let due = sample.due_operations as f64;
     // One request in a thousand may fall due just before the window's end.
-    let unbegun = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
-    // What ended in the window lags behind what fell due by what the queue gained. A queue that keeps its
-    // length gains by chance, and less than arrivals vary; one that grows gains in proportion to time.
+    let was_left = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
+    // Fewer I/Os ended in the window than fell due, by as many as the queue grew. A queue of constant length
+    // changes by chance, and less than arrivals vary; one that grows does so in proportion to time.
     let gained = due - (sample.operations() + sample.failed_operations()) as f64;
     let chance = due.sqrt();
     let grows = gained > 1.0 + GROWING_SD * chance
         && gained_late(sample, offered_per_s) > 0.25 * gained + chance;
-    let left = match (unbegun, grows) {
+    let left = match (was_left, grows) {
         (true, _) => Backlog::NeverIssued(sample.backlog_operations),
         (false, true) => Backlog::Grew(gained),
         (false, false) => return None,
@@ -203,7 +203,7 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     Some(LawFinding::warning(Fact::Backlog { offered_per_s, served_per_s, left }))
 }
 
-/// What the queue gained in the second half of the window: one that only had to come to its length gained
+/// By how much the queue grew in the second half of the window: one that only had to reach its length grew
 /// before.
 fn gained_late(sample: &Sample, offered_per_s: f64) -> f64 {
     let rows = sample.intervals.get(sample.intervals.len() / 2..).unwrap_or_default();

@@ -12,17 +12,13 @@
 //! That path, for a run whose number of blocks was fixed beforehand:
 //!
 //! ```
-//! use stormeter_statistics::{Comparison, ComparisonInput, Direction, Looks, Verdict};
+//! use stormeter_statistics::{BlockPair, Comparison, ComparisonInput, Direction, Looks, Verdict};
 //!
 //! // IOPS of two datastores, block by block: the pairs vary together, their ratio does not.
-//! let blocks = vec![
-//!     (10_000.0, 11_900.0),
-//!     (10_400.0, 12_500.0),
-//!     (9_700.0, 11_700.0),
-//!     (10_100.0, 12_000.0),
-//!     (9_900.0, 11_950.0),
-//!     (10_200.0, 12_200.0),
-//! ];
+//! let baseline = [10_000.0, 10_400.0, 9_700.0, 10_100.0, 9_900.0, 10_200.0];
+//! let candidate = [11_900.0, 12_500.0, 11_700.0, 12_000.0, 11_950.0, 12_200.0];
+//! let pairs = baseline.into_iter().zip(candidate);
+//! let blocks = pairs.map(|(baseline, candidate)| BlockPair { baseline, candidate }).collect();
 //! let input = ComparisonInput {
 //!     baseline: "local".into(),
 //!     candidate: "nas".into(),
@@ -97,7 +93,7 @@ pub use metric_summary::MetricSummary;
 pub use moments::{Moments, SampleError};
 pub use multiple::Correction;
 pub use neighbours::is_starved;
-pub use ratio::{LogRatios, RatioError};
+pub use ratio::{BlockPair, LogRatios, RatioError};
 pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{

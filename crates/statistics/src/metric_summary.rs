@@ -1,4 +1,4 @@
-//! A metric over several trials of the same: one value, and where repeated trials put it.
+//! A metric over repeated trials: one value, and the interval in which they put it.
 
 use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
@@ -9,12 +9,12 @@ use crate::metrics::{Merged, percentile_of};
 /// A metric of a cell over all its trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MetricSummary {
-    /// Which.
+    /// Which metric.
     pub metric: Metric,
     /// The mean of the trials; for a percentile that of the merged histogram, for the maximum the
     /// largest. Percentiles are never averaged.
     pub value: f64,
-    /// Where repeated trials put it: the t interval of the trials' values, relative to their mean.
+    /// The t interval of the trials' values, relative to their mean.
     /// `None` for a single trial, and for the maximum, which only ever grows.
     pub interval: Option<Interval>,
     /// Trials with a value.

@@ -1,6 +1,6 @@
 //! The metrics of a trial: one number each, read from its sample and CPU usage.
 //!
-//! The unit of observation is the trial, so this is where a million I/Os become one value a
+//! The unit of observation is the trial, so this is where a million I/Os become one value for each
 //! metric. Percentiles are read from the merged histograms of all disks and both kinds.
 
 use stormeter_study::Metric;
@@ -44,7 +44,7 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
             }
             cpu.host.busy_ns() as f64 / all_ns as f64
         }
-        // Only a trial of fixed work has steps, and only that takes as long as it takes.
+        // Only a trial of fixed work has steps, and only its length is not set beforehand.
         Metric::Elapsed if sample.steps.is_empty() => return None,
         Metric::Elapsed => sample.window_ns as f64,
         Metric::Recovery => match sample.recovery()? {
@@ -56,9 +56,9 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
     (value > 0.0).then_some(value)
 }
 
-/// By what share of it the value of a metric in a trial may be off in either direction because it was read
-/// in steps: percentiles in buckets, recovery and outage in intervals. Counts and sums are exact: what their ends in
-/// time leave to chance differs from trial to trial and is in the spread.
+/// By what share the value of a metric in a trial may be off in either direction because it was read
+/// in steps: percentiles in buckets, recovery and outage in intervals. Counts and sums are exact: the chance at the
+/// ends of their window differs from trial to trial and is in the spread.
 pub fn resolution_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> f64 {
     let Some(value) = value_of(metric, sample, cpu) else { return 0.0 };
     match metric {
@@ -109,7 +109,7 @@ impl Merged {
                 all.merge(issue);
                 Some(all)
             }
-            // Those of some of the trials would stand beside the latencies of all.
+            // The times of some trials are not comparable with the latencies of all.
             _ => None,
         };
         self.trials += 1;

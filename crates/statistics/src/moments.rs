@@ -1,4 +1,4 @@
-//! The size, mean and standard deviation of a sample: all that a published table tells of it, and
+//! The size, mean and standard deviation of a sample: all that a published table says about it, and
 //! all that t tests and analyses of variance need.
 
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use crate::describe::Summary;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a sample, or what a table says of one, cannot be analysed.
+/// Why a sample, or its summary from a table, cannot be analysed.
 #[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 pub enum SampleError {
     /// Too few values for what was asked.
@@ -36,14 +36,14 @@ pub enum SampleError {
     },
     /// No spread to measure a difference by.
     #[error(
-        "{what}: all values are equal, so nothing tells chance from difference; check that they \
+        "{what}: all values are equal, so nothing distinguishes a difference from chance; check that they \
          were measured and not copied"
     )]
     NoSpread {
         /// Which samples.
         what: String,
     },
-    /// Samples that belong together are of different length.
+    /// Samples that belong together differ in length.
     #[error("pairs need samples of one length, and these have {a} and {b} values")]
     UnequalLengths {
         /// Length of the first.

@@ -1,4 +1,4 @@
-//! What the host did during a trial, by fewer rows than were read: means over time, for charts.
+//! What the host did during a trial, in fewer rows than were read: means over time, for charts.
 
 use stormeter_trial::MonitorRow;
 
@@ -23,7 +23,7 @@ pub fn thinned(rows: &[MonitorRow], most: usize) -> Vec<MonitorRow> {
 /// The mean of rows that follow one another.
 fn mean(rows: &[MonitorRow]) -> MonitorRow {
     let length_ns = rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.length_ns));
-    // Rows without a length, which nobody writes, weigh alike.
+    // Rows without a length, which no version writes, weigh alike.
     let weight = |row: &MonitorRow| match length_ns {
         0 => 1.0 / rows.len() as f64,
         all => row.length_ns as f64 / all as f64,
@@ -94,7 +94,7 @@ mod tests {
 
     /// A results file may come from anywhere.
     #[test]
-    fn rows_that_nobody_writes_make_no_more_windows_than_rows() {
+    fn rows_without_a_length_make_no_more_windows_than_rows() {
         let endless = MonitorRow { length_ns: u64::MAX, ..row(3, 1, 1.0) };
         let late = MonitorRow { at_ns: u64::MAX, ..endless.clone() };
         let rows = [endless, late, row(0, 0, 2.0), row(0, 0, 4.0)];

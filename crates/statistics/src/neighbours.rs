@@ -1,30 +1,30 @@
 //! Whether the load generator had the CPUs that it needed, and who else had them.
 //!
 //! A driving thread that is ready to run and is not run answers completions late, and the wait is in their
-//! latency: what is measured then is this machine's scheduler. No law about the figures themselves can see it
-//! (the late latencies agree with the late counts), so it is judged by what the kernel says of the threads
-//! (their delay on the run queue) and of the machine (time of others, time that the hypervisor took, pressure).
+//! latency: the trial then measures this machine's scheduler. No law about the figures themselves can see it
+//! (the late latencies agree with the late counts), so it is judged by what the kernel reports about the threads
+//! (their delay on the run queue) and about the machine (CPU time of other programs, steal time, pressure).
 //!
-//! And whether the machine's CPU time can be believed: a part cannot have spent more than the whole.
+//! Also checked is whether the machine's CPU time is plausible: a part cannot have spent more than the whole.
 
 use stormeter_trial::CpuUsage;
 
 use crate::finding::{Fact, LawFinding};
 
-/// To be woken takes this long on an idle CPU too: it is no wait for a CPU that another has.
+/// Waking up takes this long on an idle CPU too: it is no wait for a busy CPU.
 const WAKING_NS: u64 = 10_000;
-/// Beyond this share of their time ready threads had no CPU.
+/// Ready threads may be without a CPU for this share of their time.
 const STARVED: f64 = 0.02;
-/// Others may have this share of all CPUs: a desktop, a monitoring agent, a cron job.
+/// Other programs may use this share of all CPUs: a desktop, a monitoring agent, a cron job.
 const OTHERS: f64 = 0.10;
-/// And the hypervisor may give this share to others.
+/// The hypervisor may give this share to other guests.
 const STOLEN: f64 = 0.02;
 
 /// Tasks may wait for memory for this share of the time.
 const SHORT_OF_MEMORY: f64 = 0.05;
-/// A machine may be busy to this share while nothing is driven.
+/// A machine may be this busy while nothing is driven.
 const BUSY_WHEN_IDLE: f64 = 0.10;
-/// Accounts may be read so much of the window after its ends.
+/// Accounts may be read this share of the window after its ends.
 const LATE: f64 = 0.02;
 /// The host's CPU time may come out below that of its parts by this share, because its ends and theirs were
 /// not read at the same moment…
@@ -34,7 +34,7 @@ const STEPS_NS: f64 = 30_000_000.0;
 
 /// What was wrong with the CPUs during a window of this length.
 pub(crate) fn check_cpus(cpu: &CpuUsage, window_ns: u64) -> Vec<LawFinding> {
-    // Nothing is known of a trial of an earlier version, or of a predicted one.
+    // Nothing is known about a trial of an earlier version, or about a predicted one.
     if cpu.threads == 0 || window_ns == 0 {
         return Vec::new();
     }
@@ -66,13 +66,13 @@ fn starved(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     (share > STARVED).then(|| LawFinding::warning(Fact::Starved { share, pushed_off }))
 }
 
-/// Everything of a machine's CPUs, in nanoseconds.
+/// All CPU time of a machine, idle time included, in nanoseconds.
 fn all_ns(cpu: &CpuUsage) -> f64 {
     let host = &cpu.host;
     host.busy_ns() as f64 + (host.idle_ns + host.iowait_ns + host.steal_ns) as f64
 }
 
-/// User time is judged alone: time of the kernel may be the price of this run's own I/O (its workers and
+/// Only user time is judged: kernel time may be the cost of this run's own I/O (its workers and
 /// interrupts are in no process of ours).
 fn others(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let own_ns = cpu.threads_user_ns.max(cpu.process_ns.saturating_sub(cpu.threads_system_ns));
@@ -83,29 +83,29 @@ fn others(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     (share > OTHERS).then(|| LawFinding::warning(Fact::OtherPrograms { share, waited_share }))
 }
 
-/// Memory that runs short is read back from storage: by the load itself through a page cache, or by whoever
-/// else is on the machine.
+/// Memory that runs short is read back from storage: by the load itself through a page cache, or by another
+/// program on the machine.
 fn short_of_memory(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let share = cpu.pressure.memory_ns? as f64 / window_ns as f64;
     (share > SHORT_OF_MEMORY).then(|| LawFinding::warning(Fact::ShortOfMemory(share.min(1.0))))
 }
 
-/// What runs all the time is taken off host CPU, but not off the latencies.
+/// Constant background load is subtracted from host CPU, but not from the latencies.
 fn busy_when_idle(cpu: &CpuUsage) -> Option<LawFinding> {
     let share = cpu.host.background_ns? as f64 / cpu.host.capacity_ns as f64;
     (share > BUSY_WHEN_IDLE && share.is_finite())
         .then(|| LawFinding::warning(Fact::BusyBefore(share)))
 }
 
-/// Whoever reads the accounts of process and host needs a CPU for it, like everybody.
+/// The thread that reads the accounts of process and host needs a CPU too, and may wait for it.
 fn read_late(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let late_ns = cpu.late_ns;
     (late_ns as f64 > LATE * window_ns as f64)
         .then(|| LawFinding::note(Fact::AccountsReadLate { late_ns }))
 }
 
-/// A part cannot have spent more than the whole. Where it seems so the whole is wrong: counted by ticks that
-/// miss what sleeps and wakes between them, or less an idle machine that was not idle.
+/// A part cannot have spent more than the whole. Where it seems so the whole is wrong: it was counted by ticks
+/// that miss threads which sleep and wake between them, or the background that was subtracted was not constant.
 fn host_below_parts(cpu: &CpuUsage, window_ns: u64) -> Option<LawFinding> {
     let is_below = |whole_ns: u64, parts_ns: u64| {
         (whole_ns as f64) < parts_ns as f64 * (1.0 - BELOW) - STEPS_NS

@@ -1,7 +1,7 @@
 //! How many times as much: the ratio of two datastores, paired by block.
 //!
 //! Within a block both datastores were measured close in time, so what disturbs both cancels in
-//! their ratio. Ratios multiply; their logarithms add, are symmetric (A/B and B/A tell the same)
+//! their ratio. Ratios multiply; their logarithms add, are symmetric (A/B and B/A say the same)
 //! and are closer to normal. So: one log-ratio a block, a t interval on its mean, and back. The
 //! result is the ratio of geometric means.
 //!
@@ -17,6 +17,7 @@ use crate::estimate::Interval;
 use crate::quantile::student_t_quantile;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Resamples drawn by [`LogRatios::bootstrap`].
@@ -24,6 +25,15 @@ pub const RESAMPLES: usize = 2000;
 
 /// Fewest blocks that can be resampled: of fewer, too many resamples repeat a single block.
 pub const MIN_BOOTSTRAP_BLOCKS: usize = 5;
+
+/// The values of one block, in a metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockPair {
+    /// The baseline's.
+    pub baseline: f64,
+    /// The candidate's.
+    pub candidate: f64,
+}
 
 /// Why blocks cannot be compared as ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
@@ -74,13 +84,13 @@ pub struct LogRatios {
 }
 
 impl LogRatios {
-    /// From one (baseline, candidate) pair a block.
+    /// From one pair a block.
     ///
     /// # Errors
     /// Fewer than two blocks, or a value that is not positive and finite.
-    pub fn of_blocks(blocks: &[(f64, f64)]) -> Result<Self, RatioError> {
+    pub fn of_blocks(blocks: &[BlockPair]) -> Result<Self, RatioError> {
         let mut values = Vec::with_capacity(blocks.len());
-        for (index, &(baseline, candidate)) in blocks.iter().enumerate() {
+        for (index, &BlockPair { baseline, candidate }) in blocks.iter().enumerate() {
             for (side, value) in [(Side::Baseline, baseline), (Side::Candidate, candidate)] {
                 if !(value > 0.0 && value.is_finite()) {
                     return Err(RatioError::NotPositive { block: index + 1, side, value });
@@ -135,17 +145,17 @@ impl LogRatios {
         Interval { low: (self.mean - reach).exp(), high: (self.mean + reach).exp(), level }
     }
 
-    /// Whether the bootstrap belongs beside the t interval: fewer than 10 blocks, or a skewness
+    /// Whether the bootstrap is to be shown next to the t interval: fewer than 10 blocks, or a skewness
     /// beyond ±1.
     pub fn wants_bootstrap(&self) -> bool {
         self.blocks() < 10 || self.skewness.is_some_and(|skewness| skewness.abs() > 1.0)
     }
 
     /// The percentile-t bootstrap interval of the ratio at `level`, from [`RESAMPLES`] resamples
-    /// drawn from `seed`. It takes the blocks as they are and knows nothing of early stopping.
+    /// drawn from `seed`. It takes the blocks as they are, without a correction for early stopping.
     ///
-    /// `None` with fewer than [`MIN_BOOTSTRAP_BLOCKS`] blocks, when all are equal, or when so
-    /// many resamples repeat a single block that an end is not finite.
+    /// `None` with fewer than [`MIN_BOOTSTRAP_BLOCKS`] blocks, when all are equal, or when an
+    /// end is not finite because too many resamples repeat a single block.
     pub fn bootstrap(&self, level: f64, seed: u64) -> Option<Interval> {
         if self.blocks() < MIN_BOOTSTRAP_BLOCKS || self.sd == 0.0 {
             return None;
@@ -191,21 +201,25 @@ impl LogRatios {
 mod tests {
     use super::*;
 
-    const BLOCKS: [(f64, f64); 6] = [
-        (100.0, 110.0),
-        (98.0, 109.0),
-        (103.0, 111.5),
-        (101.0, 112.0),
-        (99.5, 107.0),
-        (102.0, 113.0),
+    const BLOCKS: [BlockPair; 6] = [
+        pair(100.0, 110.0),
+        pair(98.0, 109.0),
+        pair(103.0, 111.5),
+        pair(101.0, 112.0),
+        pair(99.5, 107.0),
+        pair(102.0, 113.0),
     ];
+
+    const fn pair(baseline: f64, candidate: f64) -> BlockPair {
+        BlockPair { baseline, candidate }
+    }
 
     fn plain(ratios: &LogRatios) -> f64 {
         ratios.sd() / (ratios.blocks() as f64).sqrt()
     }
 
     /// Reference: scipy 1.17.1, `exp(stats.t.interval(0.95, 5, mean(d), sem(d)))` with
-    /// d = log(candidate) − log(baseline), by `reference/generate.py`.
+    /// d = log(candidate) − log(baseline), by `tests/quantiles/values.py`.
     #[test]
     fn ratio_and_t_interval_agree_with_scipy() {
         let ratios = LogRatios::of_blocks(&BLOCKS).unwrap();
@@ -218,7 +232,8 @@ mod tests {
     #[test]
     fn exchanging_the_two_inverts_the_ratio_and_its_interval() {
         let there = LogRatios::of_blocks(&BLOCKS).unwrap();
-        let back = LogRatios::of_blocks(&BLOCKS.map(|(a, b)| (b, a))).unwrap();
+        let back =
+            LogRatios::of_blocks(&BLOCKS.map(|own| pair(own.candidate, own.baseline))).unwrap();
         let (there_ci, back_ci) =
             (there.interval(plain(&there), 0.01, 0.95), back.interval(plain(&back), 0.01, 0.95));
         assert!((there.ratio() * back.ratio() - 1.0).abs() < 1e-14);
@@ -229,19 +244,19 @@ mod tests {
     #[test]
     fn values_without_a_logarithm_are_named() {
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = LogRatios::of_blocks(&[(1.0, 1.0), (2.0, value)]).unwrap_err();
+            let error = LogRatios::of_blocks(&[pair(1.0, 1.0), pair(2.0, value)]).unwrap_err();
             assert!(
                 matches!(error, RatioError::NotPositive { block: 2, side: Side::Candidate, .. }),
                 "{error}"
             );
         }
         assert_eq!(LogRatios::of_blocks(&[]), Err(RatioError::TooFewBlocks(0)));
-        assert_eq!(LogRatios::of_blocks(&[(1.0, 2.0)]), Err(RatioError::TooFewBlocks(1)));
+        assert_eq!(LogRatios::of_blocks(&[pair(1.0, 2.0)]), Err(RatioError::TooFewBlocks(1)));
     }
 
     #[test]
     fn extreme_values_do_not_overflow() {
-        let ratios = LogRatios::of_blocks(&[(1e-300, 1e300), (1e-300, 1e300)]).unwrap();
+        let ratios = LogRatios::of_blocks(&[pair(1e-300, 1e300); 2]).unwrap();
         assert!((ratios.mean() - 600.0 * 10f64.ln()).abs() < 1e-9);
         assert_eq!(ratios.sd(), 0.0);
     }
@@ -260,16 +275,16 @@ mod tests {
     #[test]
     fn too_few_or_equal_blocks_are_not_resampled() {
         assert_eq!(LogRatios::of_blocks(&BLOCKS[..4]).unwrap().bootstrap(0.95, 1), None);
-        assert_eq!(LogRatios::of_blocks(&[(1.0, 2.0); 8]).unwrap().bootstrap(0.95, 1), None);
+        assert_eq!(LogRatios::of_blocks(&[pair(1.0, 2.0); 8]).unwrap().bootstrap(0.95, 1), None);
     }
 
     #[test]
     fn few_or_skewed_blocks_want_a_bootstrap() {
-        let even: Vec<(f64, f64)> = (0..12).map(|i| (1.0, 1.0 + 0.01 * f64::from(i))).collect();
+        let even: Vec<BlockPair> = (0..12).map(|i| pair(1.0, 1.0 + 0.01 * f64::from(i))).collect();
         assert!(!LogRatios::of_blocks(&even).unwrap().wants_bootstrap());
         assert!(LogRatios::of_blocks(&even[..9]).unwrap().wants_bootstrap());
         let mut skewed = even;
-        skewed[11].1 = 3.0;
+        skewed[11].candidate = 3.0;
         assert!(LogRatios::of_blocks(&skewed).unwrap().wants_bootstrap());
     }
 }

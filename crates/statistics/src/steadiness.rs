@@ -1,8 +1,8 @@
 //! Whether trials were steady: warm-up, drift and autocorrelation, judged over all trials of a
 //! datastore together.
 //!
-//! One trial in twenty looks unsteady by chance; what matters is whether trials as a rule are. So
-//! a warning needs more of them than chance explains, and each says what to change.
+//! One trial in twenty looks unsteady by chance; what matters is whether most of them are. So
+//! a warning needs more unsteady trials than chance explains.
 
 use stormeter_trial::Sample;
 
@@ -10,7 +10,7 @@ use crate::finding::{Fact, LawFinding, SeenIn};
 use crate::series::{Drift, effective_sample_size, lag1_autocorrelation};
 use crate::warmup::Warmup;
 
-/// Drift below this share of the mean is of no consequence.
+/// Drift below this share of the mean does not matter.
 const DRIFT_THAT_MATTERS: f64 = 0.05;
 /// A drift is counted at this p-value…
 const DRIFT_P: f64 = 0.01;
@@ -32,7 +32,7 @@ pub fn check_steadiness(samples: &[&Sample]) -> Vec<LawFinding> {
     [warmup(&series), drift(&series), swings(&series)].into_iter().flatten().collect()
 }
 
-/// Where it was found in more trials than chance explains.
+/// The trials in which something was found, if they are more than chance explains.
 fn often(count: usize, series: &[Vec<f64>]) -> Option<SeenIn> {
     // A single trial is never a rule.
     let is_often = count >= 2 && count as f64 >= SHARE_OF_TRIALS * series.len() as f64;

@@ -10,7 +10,7 @@
 //!
 //! Simons ("On the cost of not knowing the variance when making a fixed-width confidence interval
 //! for the mean", ibid. 39 (1968) 1946-1952) proved that a fixed number of further observations,
-//! whatever the SD, repairs this. We take that number from the blocks already there instead of
+//! with any SD, repairs this. We take that number from the blocks already there instead of
 //! adding it, which leaves the interval valid wherever the run ends:
 //!
 //! - up to `min_blocks` nothing was selected and the standard error is the ordinary s/√n;
@@ -29,13 +29,13 @@
 //! first look.
 //!
 //! Some values are read in steps, a percentile in buckets ([`crate::metrics::resolution_of`]). Where all blocks
-//! fall into one step their SD is zero, which says nothing of what lies between the steps, so the whole
+//! fall into one step their SD is zero, which says nothing about variation within a step, so the whole
 //! step is added to either side of the interval, and the SD counts as no less than that of
-//! rounding. A precision that the steps cannot tell is never reached.
+//! rounding. A precision finer than the steps is never reached.
 //!
 //! What it cannot repair: noise of one datastore alone that lasts longer than a block looks like
 //! a difference in that datastore, because it is one while it lasts. The lag-1 autocorrelation of
-//! the blocks, reported beside each comparison, warns of it.
+//! the blocks, reported with each comparison, warns of it.
 
 use crate::quantile::student_t_quantile;
 use serde::{Deserialize, Serialize};
@@ -81,9 +81,9 @@ impl Looks {
         student_t_quantile(0.5 + 0.5 * self.level, blocks as f64 - 1.0)
     }
 
-    /// The standard error of the mean log-ratio of `blocks` blocks with SD `log_ratio_sd`, to which
-    /// [`Looks::resolution`] comes in an interval, and whether the precision is reached. `t_quantile` is [`Looks::t_quantile`] of `blocks`, which
-    /// a caller who asks often keeps in a table.
+    /// The standard error of the mean log-ratio of `blocks` blocks with SD `log_ratio_sd`, and whether the
+    /// precision is reached. An interval adds [`Looks::resolution`] to it. `t_quantile` is
+    /// [`Looks::t_quantile`] of `blocks`, which a caller who asks often keeps in a table.
     pub fn standard_error(
         &self,
         log_ratio_sd: f64,
@@ -143,7 +143,7 @@ pub enum StopRuleError {
 
 /// The sequential rule of one comparison.
 ///
-/// Where several pairs are compared in the same blocks, the run goes on until each of them says
+/// Where several pairs are compared in the same blocks, the run continues until each of them says
 /// stop: waiting longer than one's own rule asks is harmless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
@@ -264,7 +264,7 @@ mod tests {
         // 2 % needs s·t/√(n − 4) ≤ ln 1.02; at 20 blocks t = 2.093, so s ≤ 0.03784.
         assert_eq!(error(LOOKS, 0.0378, 20), (0.0378 / 16f64.sqrt(), Reached::Yes));
         assert_eq!(error(LOOKS, 0.0379, 20).1, Reached::NotYet);
-        // Narrow enough but for the reserve: the precision itself is reported, nothing narrower.
+        // Narrow enough except for the reserve: the precision itself is reported, nothing narrower.
         let (se, _) = error(LOOKS, 0.0379, 20);
         assert!((se * LOOKS.t_quantile(20) - 1.02f64.ln()).abs() < 1e-15);
         // Far from narrow: one block is held back.
@@ -297,7 +297,7 @@ mod tests {
         for blocks in 5..200 {
             assert_eq!(error(coarse, 0.0, blocks).1, Reached::NotYet);
         }
-        // In finer steps it takes as many blocks as make their rounding small beside it.
+        // In finer steps it takes as many blocks as make the rounding small compared with the precision.
         let fine = Looks { resolution: 0.01, ..LOOKS };
         let (se, reached) = error(fine, 0.0, 5);
         assert!(reached == Reached::Yes && (se - 0.01 / 30f64.sqrt()).abs() < 1e-15, "{se}");

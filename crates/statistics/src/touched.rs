@@ -1,10 +1,10 @@
 //! What trials touched of their disks, and how much of it had been touched before.
 //!
-//! Reading again what was read before is what caches are for: a datastore that is asked the same twice may
-//! answer from a memory, and its result is that memory's. One trial's share is in its sample
-//! ([`stormeter_trial::touched_share`]); over several trials that use the same disks, streams add up as arcs
-//! of a circle, because each begins elsewhere ([`Start`]) and the disks of a trial are alike but for where
-//! they begin, and random requests as further draws.
+//! Caches answer what was read before: a datastore that reads the same data twice may answer from a memory,
+//! and the trial then measures that memory. One trial's share is in its sample
+//! ([`stormeter_trial::touched_share`]). Over several trials on the same disks, streams add up as arcs
+//! of a circle, because each starts elsewhere ([`Start`]) and the disks of a trial differ only in where
+//! they start; random requests add up as further draws.
 
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{Sample, Start, Workload, touched_share};
@@ -23,8 +23,8 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// From the trials of one workload on the same disks, each with where its streams began. `None` without a
-    /// trial, or where one does not know what it touched.
+    /// From the trials of one workload on the same disks, each with the start of its streams. `None` without a
+    /// trial, or where it is not known what one touched.
     pub fn of<'a>(
         workload: &Workload,
         disk_bytes: u64,
@@ -42,7 +42,8 @@ impl Touched {
             shares += share;
             moved += of_disk;
             disks = disks.max(own);
-            arcs.push((start.0 as f64 / 2f64.powi(64), (of_disk / disk).min(1.0)));
+            let start = start.0 as f64 / 2f64.powi(64);
+            arcs.push(Arc { start, length: (of_disk / disk).min(1.0) });
         }
         if count == 0.0 || moved <= 0.0 {
             return None;
@@ -66,20 +67,27 @@ fn moved_bytes(sample: &Sample) -> f64 {
     sample.bytes() as f64 * (1.0 + sample.ramp_operations as f64 / operations)
 }
 
-/// The share of a circle that arcs cover; each is where it begins and how long it is, as shares.
-fn covered(arcs: Vec<(f64, f64)>) -> f64 {
-    // One that passes the end is two.
-    let split = |(begin, length): (f64, f64)| {
-        let end = begin + length;
-        [(begin, end.min(1.0)), (0.0, (end - 1.0).max(0.0))]
+/// An arc of a circle, in shares of the circle.
+struct Arc {
+    start: f64,
+    length: f64,
+}
+
+/// The share of a circle that arcs cover.
+fn covered(arcs: Vec<Arc>) -> f64 {
+    // An arc that passes the end is two.
+    let split = |Arc { start, length }: Arc| {
+        let end = start + length;
+        let rest = Arc { start: 0.0, length: (end - 1.0).max(0.0) };
+        [Arc { start, length: end.min(1.0) - start }, rest]
     };
-    let mut pieces: Vec<(f64, f64)> = arcs.into_iter().flat_map(split).collect();
-    pieces.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut pieces: Vec<Arc> = arcs.into_iter().flat_map(split).collect();
+    pieces.sort_by(|a, b| a.start.total_cmp(&b.start));
     let (mut covered, mut until) = (0.0, 0.0);
-    for (begin, end) in pieces {
-        let begin = begin.max(until);
-        if end > begin {
-            covered += end - begin;
+    for Arc { start, length } in pieces {
+        let (start, end) = (f64::max(start, until), start + length);
+        if end > start {
+            covered += end - start;
             until = end;
         }
     }
@@ -102,7 +110,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// The trials of so many blocks on a disk of this size, on storage of 1000 I/Os a second.
+    /// The trials of this many blocks on a disk of this size, on storage of 1000 I/Os a second.
     fn touched(name: &str, disk_bytes: u64, blocks: u64, begin_elsewhere: bool) -> Touched {
         let workload = profile(name).unwrap().workload;
         let starts: Vec<Start> = (0..blocks)
@@ -146,7 +154,7 @@ mod tests {
         // The same on a disk of which a trial reads more than half.
         let small = touched_of(1, true);
         assert!(small.run_share > 0.999 && (0.6..0.75).contains(&small.again_share), "{small:?}");
-        // As streams would that all begin at the first byte.
+        // Like streams that all start at the first byte.
         let same = touched_of(16, false);
         assert!((0.75..0.85).contains(&same.again_share), "{same:?}");
     }
@@ -164,7 +172,9 @@ mod tests {
     #[test]
     fn arcs_that_overlap_count_once() {
         assert_eq!(covered(vec![]), 0.0);
-        assert!((covered(vec![(0.9, 0.3), (0.1, 0.3), (0.6, 0.1)]) - 0.6).abs() < 1e-12);
-        assert_eq!(covered(vec![(0.3, 1.0), (0.0, 0.2)]), 1.0);
+        let arc = |start, length| Arc { start, length };
+        let three = vec![arc(0.9, 0.3), arc(0.1, 0.3), arc(0.6, 0.1)];
+        assert!((covered(three) - 0.6).abs() < 1e-12);
+        assert_eq!(covered(vec![arc(0.3, 1.0), arc(0.0, 0.2)]), 1.0);
     }
 }

@@ -23,10 +23,10 @@ pub const RATIO_LIMIT: f64 = 2.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// Welch's, whatever the spreads.
+    /// Welch's, with any spreads.
     #[default]
     Welch,
-    /// Pooled variances, whatever the spreads.
+    /// Pooled variances, with any spreads.
     Pooled,
     /// Separate variances with the smaller sample's n − 1 degrees of freedom.
     Conservative,
@@ -46,7 +46,7 @@ pub enum Method {
     Conservative,
 }
 
-/// Two means compared. The unit is that of the samples except where said.
+/// Two means compared. The unit is that of the samples unless stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoSample {
     /// The first sample.
@@ -176,8 +176,8 @@ pub(crate) fn satterthwaite(of_a: f64, n_a: f64, of_b: f64, n_b: f64) -> f64 {
     (of_a + of_b).powi(2) / (of_a * of_a / (n_a - 1.0) + of_b * of_b / (n_b - 1.0))
 }
 
-/// Pairs compared by the mean of their differences. The unit is that of the samples except where
-/// said.
+/// Pairs compared by the mean of their differences. The unit is that of the samples unless
+/// stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
     /// The differences, first less second.

@@ -1,8 +1,8 @@
 //! Whether CPU time per I/O is compared at about the same rate.
 //!
-//! It depends on the rate even if nothing but I/Os is counted: completions that come together are reaped by
-//! one system call, and a thread that sleeps between two of them is put to sleep and woken. So where one
-//! datastore serves many times as many I/Os as the other, a part of the difference is the load's.
+//! It depends on the rate even if nothing but I/Os is counted: completions that arrive together are reaped by
+//! one system call, and a thread that waits between two of them is put to sleep and woken. So where one
+//! datastore serves many times as many I/Os as the other, a part of the difference is due to the load.
 
 use stormeter_study::Metric;
 
@@ -11,8 +11,8 @@ use crate::finding::{Fact, LawFinding};
 /// Rates further apart than this factor are not the same load.
 const FACTOR: f64 = 2.0;
 
-/// What is to be said of a candidate whose trials had this mean rate beside those of the baseline, in I/Os a second: a
-/// warning where CPU time carries the verdict, else a note. `metric` carries the verdict.
+/// The finding about a candidate whose trials had this mean rate, compared with the baseline's, in I/Os a second:
+/// a warning where CPU time carries the verdict, else a note. `metric` carries the verdict.
 pub(crate) fn uneven_load(
     metric: Metric,
     candidate_per_s: f64,

@@ -17,7 +17,7 @@ use crate::quantile::{normal_quantile, student_t_quantile};
 use crate::stopping::{Looks, Reached, first_that};
 use serde::{Deserialize, Serialize};
 
-/// What a comparison says of the candidate.
+/// What a comparison says about the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -25,7 +25,7 @@ pub enum Verdict {
     Faster,
     /// Worse than the baseline.
     Slower,
-    /// The same but for less than the margin.
+    /// Different by less than the margin.
     Equivalent,
     /// Not enough is known.
     Inconclusive,
@@ -48,7 +48,7 @@ pub enum Direction {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Whether the ratio is shown to lie inside the margin, whatever the verdict.
+    /// Whether the ratio is shown to lie inside the margin, with any verdict.
     pub within_margin: bool,
 }
 
@@ -84,7 +84,7 @@ impl Judgement {
     }
 }
 
-/// The level of the interval that TOST needs beside an interval at `level`: 0.90 for 0.95.
+/// The level of the interval that TOST needs next to an interval at `level`: 0.90 for 0.95.
 pub fn equivalence_level(level: f64) -> f64 {
     1.0 - 2.0 * (1.0 - level)
 }

@@ -33,7 +33,7 @@ pub const LEVEL_CHANGE: f64 = 3.0;
 const PREFERRED_BATCH: usize = 5;
 const WANTED_BATCHES: usize = 10;
 
-/// What MSER says of a series of intervals.
+/// What MSER says about a series of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warmup {
     /// Leading intervals to drop: 0 when the series is steady from its start.
@@ -85,7 +85,7 @@ fn truncation_point(means: &[f64], last: usize) -> usize {
         let mean = rest.iter().sum::<f64>() / count;
         let squares: f64 = rest.iter().map(|value| (value - mean).powi(2)).sum();
         let error = squares / (count * count);
-        // Equal but for rounding is equal: a constant series needs no cut.
+        // A difference within rounding is none: a constant series needs no cut.
         let rounding = (f64::EPSILON * mean).powi(2);
         if error + rounding < best.1 {
             best = (cut, error);

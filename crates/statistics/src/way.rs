@@ -1,14 +1,14 @@
-//! Law 8 where storage is reached over something that has a ceiling of its own.
+//! Law 8 where the path to the storage has a ceiling of its own.
 //!
-//! No more than a warning: a share of what is compared is the way's, and that may be what is asked about. And a
+//! It is only a warning: a part of the result is due to the path, and that may be the very question. And a
 //! server that answers from nothing shares the CPUs of this machine with the client, so the ceiling measured
-//! through it is a lower bound; a quick server elsewhere may come near it without anything being wrong.
+//! through it is a lower bound; a fast server elsewhere may come near it without anything being wrong.
 
 use crate::finding::{Fact, LawFinding};
 use crate::laws::CEILING_FACTOR;
 use crate::study::CeilingKind;
 
-/// A way that can do little more than the most that was measured over it, in IOPS.
+/// A path whose ceiling is little more than the most that was measured over it, in IOPS.
 pub(crate) fn low_way(kind: CeilingKind, ceiling_iops: f64, most_iops: f64) -> Option<LawFinding> {
     (most_iops * CEILING_FACTOR > ceiling_iops)
         .then(|| LawFinding::warning(Fact::LowWay { kind, ceiling_iops }))
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_low_way_is_a_warning_whatever_it_was_measured_through() {
+    fn a_low_ceiling_of_a_path_is_a_warning_for_every_kind() {
         assert_eq!(low_way(CeilingKind::NullServer, 3000.0, 1000.0), None);
         // Even where more was measured than the ceiling: the null server had this machine's CPUs only.
         for most_iops in [1001.0, 5000.0] {

@@ -1,7 +1,7 @@
-//! Datastores that cost the same CPU time an I/O are told alike, however fast they are.
+//! Datastores that cost the same CPU time per I/O have the same result, however fast they are.
 //!
-//! What the tool itself spends passes with time, and so does what the machine spends on other things; an I/O
-//! of a slow datastore has more of both beside it and causes no more of them.
+//! The tool itself spends CPU time as time passes, and so do other programs on the machine; more of both passes
+//! during an I/O of a slow datastore, which causes no more of them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

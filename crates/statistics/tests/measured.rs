@@ -1,5 +1,5 @@
-//! What was really measured is said beside a verdict, or is a part of it: percentiles that are known no better
-//! than their buckets, first blocks unlike the rest, a memory that holds the disks.
+//! A verdict comes with what was really measured: percentiles that are known no better than their buckets, first
+//! blocks that differ from the rest, a memory that holds the disks.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

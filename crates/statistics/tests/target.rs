@@ -1,4 +1,4 @@
-//! The CPU time of the target counts where it is known of every trial, and nowhere else.
+//! The CPU time of the target counts where it is known for every trial, and nowhere else.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

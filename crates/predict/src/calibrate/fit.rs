@@ -78,7 +78,7 @@ pub struct MetricError {
 ///
 /// # Errors
 /// See [`FitError`].
-pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError> {
+pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError<String>> {
     let Split { fitted, held_out } = request.split;
     let observed: Vec<f64> = fitted.iter().map(|observation| observation.value).collect();
     let figures = |values: &[f64], of: &[Observation]| -> Result<Vec<Option<f64>>, String> {
@@ -105,7 +105,7 @@ pub fn calibrate(request: &Request<'_>) -> Result<Calibration, FitError> {
             .collect()
     })?;
     let values: Vec<f64> = found.parameters.iter().map(|fitted| fitted.value).collect();
-    let compared = |of: &[Observation]| -> Result<Vec<Compared>, FitError> {
+    let compared = |of: &[Observation]| -> Result<Vec<Compared>, FitError<String>> {
         let predicted = figures(&values, of).map_err(FitError::Model)?;
         let pairs = of.iter().zip(predicted);
         Ok(pairs

@@ -17,8 +17,9 @@ use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
 use stormeter_results::{Event, EventKind, FinishReason, Header, Incident, StorageEvent};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
-    Analysis, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence, Estimate, Fact,
-    LawFinding, Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative, SeenIn, Summary,
+    Analysis, BlockPair, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence,
+    Estimate, Fact, LawFinding, Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative,
+    SeenIn, Summary,
 };
 use stormeter_study::{Blocks, Cell, Metric, Reset, StudyPlan, Unit};
 use stormeter_trial::{
@@ -406,10 +407,11 @@ fn relative<'a>(
     baseline: impl Iterator<Item = &'a Made>,
     candidate: impl Iterator<Item = &'a Made>,
 ) -> Option<Relative> {
-    let blocks: Vec<(f64, f64)> = baseline
+    let blocks = baseline
         .zip(candidate)
         .filter_map(|(baseline, candidate)| {
-            Some((baseline.value(metric)?, candidate.value(metric)?))
+            let (baseline, candidate) = (baseline.value(metric)?, candidate.value(metric)?);
+            Some(BlockPair { baseline, candidate })
         })
         .collect();
     let input = ComparisonInput {

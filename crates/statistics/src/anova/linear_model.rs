@@ -21,7 +21,7 @@ pub enum SumsOfSquares {
     /// All terms that do not contain it (type II): the most powerful test of a main effect when
     /// there is no interaction.
     TypeII,
-    /// All other terms (type III): compares unweighted means of the cells, whatever their sizes.
+    /// All other terms (type III): compares unweighted means of the cells, with any sizes.
     TypeIII,
 }
 
@@ -61,7 +61,7 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// A model of chosen terms, each with the mean beside it.
+    /// A model of chosen terms and the mean.
     ///
     /// # Errors
     /// No term, one twice, or one of a factor that is not there.
@@ -346,7 +346,7 @@ mod tests {
         let single: Vec<Observation> = list.iter().step_by(2).cloned().collect();
         assert!(message(&single, true).contains("4 observations and 4 parameters"));
         let together = [&list[..2], &list[6..]].concat();
-        assert!(message(&together, false).contains("cannot tell size from the other terms"));
+        assert!(message(&together, false).contains("cannot separate size from the other terms"));
         let equal: Vec<Observation> =
             list.iter().map(|o| observation(o.levels[0], o.levels[1], 0.1 + 1e6)).collect();
         assert!(message(&equal, true).contains("all values are equal"));

@@ -1,6 +1,6 @@
 //! Subjects measured at every level of one factor (within), and divided by another (between).
 //!
-//! Values of one subject are alike, so two kinds of noise must be told apart: between subjects,
+//! Values of one subject are alike, so two kinds of noise must be kept apart: between subjects,
 //! for the factor that divides them, and within subjects, for the factor that each has met in all
 //! its levels. A study that takes the values as independent tests the first by the noise of the
 //! second and finds what is not there.

@@ -67,13 +67,13 @@ pub enum AnovaError {
     RepeatedCell(String),
     /// A cell without data where a test needs it.
     #[error(
-        "the cell {0} has no observation, so the interaction cannot be told from the main \
+        "the cell {0} has no observation, so the interaction cannot be separated from the main \
          effects: measure it, or ask for an additive model"
     )]
     EmptyCell(String),
-    /// Two terms that the data cannot tell apart.
+    /// Two terms that the data cannot separate.
     #[error(
-        "the data cannot tell {0} from the other terms (cells without data, or levels that \
+        "the data cannot separate {0} from the other terms (cells without data, or levels that \
          always come together): leave a term out or measure more cells"
     )]
     NotEstimable(String),

@@ -1,4 +1,4 @@
-//! The table in which an analysis of variance is told, with effect sizes.
+//! The table of an analysis of variance, with effect sizes.
 //!
 //! Sources of the effect sizes: η² and partial η², J. Cohen, *Educational and Psychological
 //! Measurement* 33 (1973) 107-112; ω², W. L. Hays, *Statistics for Psychologists* (1963).

@@ -1,9 +1,9 @@
 //! Why a cell is as fast as it is: which component holds it back, and what is possible while that one
 //! stays as it is.
 //!
-//! Operational analysis, whose laws hold for any system that was watched long enough, whatever its
+//! Operational analysis, whose laws hold for any system that was observed long enough, with any
 //! distributions: utilisation law U = X·D, Little's law N = X·R, and the asymptotic bounds
-//! X ≤ min(1/D_max, N/R₀), where D_max is the demand at the component that is busiest and R₀ the response
+//! X ≤ min(1/D_max, N/R₀), where D_max is the demand at the busiest component and R₀ the response
 //! time without queueing (P. J. Denning & J. P. Buzen, "The operational analysis of queueing network
 //! models", ACM Computing Surveys 10(3), 1978; E. D. Lazowska, J. Zahorjan, G. S. Graham & K. C. Sevcik,
 //! *Quantitative System Performance*, 1984, chapter 5). The think time Z is 0: the loops have none.
@@ -11,17 +11,17 @@
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{ComponentKind, ComponentUse, Sample};
 
-/// Busy so much of the time, a unit is full: queues before it grow with the load and little else.
+/// A unit that is busy for this share of the time is full: more load lengthens its queue and does little else.
 pub const SATURATED: f64 = 0.9;
-/// A unit holds requests back only if they spend such a share of their time at it. A queue is no sign of
-/// that: of a loop with one outstanding nothing ever queues, and destaging queues although no request waits
+/// A unit holds requests back only if they spend this share of their time at it. A queue is no sign of
+/// that: with one I/O outstanding nothing ever queues, and destaging queues although no request waits
 /// for it.
 const WAITED_FOR: f64 = 0.05;
-/// Below this share no request waits for it: what it does, it does in the background.
+/// Below this share no request waits for a unit: it works in the background.
 const UNNOTICED: f64 = 0.005;
-/// Work of which more than a third is surely not waited for is work in the background.
+/// A unit that works this many times as long as requests can be waiting for it works in the background.
 const MORE_THAN_WAITED_FOR: f64 = 1.5;
-/// Writes that spend such a share of the response time waiting for room come as fast as the disks take
+/// Writes that spend this share of the response time waiting for room arrive as fast as the disks take
 /// them, and no faster with more outstanding.
 const MOSTLY: f64 = 0.5;
 
@@ -29,9 +29,9 @@ const MOSTLY: f64 = 0.5;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellWhy {
     /// Its components, in the order in which a request meets them; means over its trials, without
-    /// what they did over time.
+    /// their course over time.
     pub components: Vec<ComponentUse>,
-    /// By component: of the response time of an operation, what is spent there.
+    /// By component: its part of the response time of an operation.
     pub parts: Vec<ResponsePart>,
     /// The component that holds the cell back: an index into `components`.
     pub bottleneck: usize,
@@ -42,8 +42,8 @@ pub struct CellWhy {
     /// do not take writes as fast as they come: the cache, an index into `components`. It is full then,
     /// however busy those disks are: they need not all be at work at the same time.
     pub room_in: Option<usize>,
-    /// Components that are full of work that no request waits for, such as destaging, or hardly: indices
-    /// into `components`. They bound nothing as long as a cache has room.
+    /// Components that are full of work that requests do not wait for, or hardly, such as destaging: indices
+    /// into `components`. They limit nothing as long as a cache has room.
     pub in_background: Vec<usize>,
     /// Operations a second.
     pub rate_per_s: f64,
@@ -55,50 +55,50 @@ pub struct CellWhy {
     pub bounds: Bounds,
 }
 
-/// Of the response time of an operation, what is spent at a component, in nanoseconds. The sum is
-/// [`ComponentUse::response_share`] of it.
+/// The part of an operation's response time that is spent at a component, in nanoseconds. The sum is
+/// [`ComponentUse::response_share`] of the response time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponsePart {
-    /// Being worked on. Work that nobody waits for is not in it.
+    /// Being served. Work that no request waits for is not included.
     pub service_ns: f64,
-    /// Waiting for its turn, at a cache for room.
+    /// Waiting for its turn, or at a cache for room.
     pub queue_ns: f64,
-    /// Neither: latency of wires and interrupts, which no faster part shortens.
+    /// Neither: latency of wires and interrupts, which no faster component shortens.
     pub latency_ns: f64,
 }
 
 /// The asymptotic bounds of the operational analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// With as many outstanding as there were and no queue anywhere (N/R₀), per second.
+    /// With the same number outstanding and no queue anywhere (N/R₀), per second.
     pub unqueued_per_s: f64,
-    /// What the busiest component lets pass of those that requests wait for; `None` where all that is busy
-    /// works in the background.
+    /// The bound of the busiest component that requests wait for; `None` where all busy components
+    /// work in the background.
     pub saturation: Option<Saturation>,
-    /// What the disks that destage for a cache let pass in the long run, when it has no more room: the
-    /// utilisation law holds for work that nobody waits for as well. `None` where there are none, or
-    /// where their own caches make them work: those are emptied at any load, so that being busy with it
-    /// tells nothing of what more there could be.
+    /// The bound of the disks that destage for a cache, in the long run, when the cache has no room left: the
+    /// utilisation law holds for background work as well. `None` where there are none, or where they are busy
+    /// for their own caches: those are emptied at any load, so that the busy time does not show how much more
+    /// is possible.
     #[serde(default)]
     pub long_run: Option<Saturation>,
 }
 
-/// The bound of a component. How full a memory is bounds nothing.
+/// The bound of a component. The fill level of a memory is no bound.
 ///
-/// Of disks with moving heads it is that of the queue they have: of a longer one they choose better, and
-/// each takes less time.
+/// For disks with moving heads it holds for the queue that they have: from a longer one they choose better, and
+/// each request takes less time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Saturation {
-    /// With any number outstanding it lets no more pass (1/D_max), per second.
+    /// The most that it serves with any number outstanding (1/D_max), per second.
     pub per_s: f64,
-    /// So many outstanding I/Os make it full (N* = R₀/D_max).
+    /// The number of outstanding I/Os that fills it (N* = R₀/D_max).
     pub outstanding: f64,
     /// Which one: an index into [`CellWhy::components`].
     pub component: usize,
 }
 
-/// Why a cell is as fast as it is, from the components of its trials; `None` where nothing is known of
-/// them or nothing was done.
+/// Why a cell is as fast as it is, from the components of its trials; `None` where nothing is known about
+/// them or no I/O was done.
 pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
     let known = |(sample, uses): &&(&Sample, &[ComponentUse])| {
         !uses.is_empty() && sample.operations() > 0 && sample.window_ns > 0
@@ -125,7 +125,7 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         let unnoticed = one.response_share < UNNOTICED
             && alone_ns > MORE_THAN_WAITED_FOR * one.response_share * response_ns;
         // While a unit works for a request, that request is here; so requests are here for at least that
-        // share of the time, and for what is beyond it nobody waits.
+        // share of the time, and no request waits for the work beyond it.
         let here = rate_per_s * residence_ns / 1e9;
         let hardly =
             one.kind == ComponentKind::Disks && one.utilisation_most > MORE_THAN_WAITED_FOR * here;
@@ -146,8 +146,8 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         (busy > 0.0).then(|| bound(index, busy))
     };
     let saturation = match room_in {
-        // A cache without room is what is full.
-        Some((cache, disks)) => {
+        // The cache without room is full.
+        Some(NoRoom { cache, disks }) => {
             let waits = parts[cache].queue_ns > MOSTLY * response_ns;
             let busy = if waits { 1.0 } else { components[disks].utilisation_most };
             (busy > 0.0).then(|| bound(disks, busy))
@@ -159,7 +159,7 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
         has_cache && components[*index].kind == ComponentKind::Disks && is_background(index)
     };
     let long_run = if room_in.is_some() { None } else { of_busiest(&destages) };
-    let disks = room_in.map(|(_, disks)| disks);
+    let disks = room_in.map(|found| found.disks);
     let in_background = (0..components.len())
         .filter(|index| components[*index].kind != ComponentKind::Cache && is_background(index))
         .filter(|&index| components[index].utilisation_most >= SATURATED && disks != Some(index))
@@ -167,7 +167,7 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
     Some(CellWhy {
         bottleneck: disks.or(full).unwrap_or(longest),
         is_saturated: disks.or(full).is_some(),
-        room_in: room_in.map(|(cache, _)| cache),
+        room_in: room_in.map(|found| found.cache),
         in_background,
         rate_per_s,
         response_ns,
@@ -191,8 +191,8 @@ fn busiest(components: &[ComponentUse], among: impl Fn(&usize) -> bool) -> Optio
     })
 }
 
-/// The component that is full and waited for. Waiting for the slowest part is no work that fills
-/// anything, and of a cache it is known how full it is, not how busy.
+/// The component that is full and that requests wait for. Waiting for the slowest part fills
+/// no component, and the utilisation of a cache is its fill level, not how busy it is.
 fn busiest_waited_for(
     components: &[ComponentUse],
     is_background: impl Fn(&usize) -> bool,
@@ -206,14 +206,16 @@ fn busiest_waited_for(
     })
 }
 
-/// The cache that writes wait for room in, and the busiest disks. Whether all of those are full does not
-/// matter: a sweep, a stripe or a log keeps some of them waiting for others, and what they take then is
-/// what they take.
-fn room(
-    components: &[ComponentUse],
-    parts: &[ResponsePart],
-    response_ns: f64,
-) -> Option<(usize, usize)> {
+/// A cache without room, and the disks behind it: indices of components.
+#[derive(Clone, Copy)]
+struct NoRoom {
+    cache: usize,
+    disks: usize,
+}
+
+/// The cache in which writes wait for room, and the busiest disks. It does not matter whether all disks are full:
+/// a sweep, a stripe or a log keeps some of them waiting for others, and that limits the rate just the same.
+fn room(components: &[ComponentUse], parts: &[ResponsePart], response_ns: f64) -> Option<NoRoom> {
     let waits = |&index: &usize| {
         components[index].kind == ComponentKind::Cache
             && parts[index].queue_ns >= WAITED_FOR * response_ns
@@ -222,24 +224,24 @@ fn room(
         .filter(waits)
         .max_by(|&a, &b| parts[a].queue_ns.total_cmp(&parts[b].queue_ns).then(b.cmp(&a)))?;
     let disks = busiest(components, |&index| components[index].kind == ComponentKind::Disks)?;
-    // What takes longer is what holds back: with few writes among reads it is the disks themselves.
+    // Of the two, the one that takes longer holds the cell back: with few writes among reads it is the disks.
     let (of_cache, of_disks) = (&components[cache], &components[disks]);
     let by_disks =
         of_disks.utilisation_most >= SATURATED && of_disks.response_share > of_cache.response_share;
-    (!by_disks).then_some((cache, disks))
+    (!by_disks).then_some(NoRoom { cache, disks })
 }
 
 /// Service, queue and latency of an operation at a component, by Little's law for it: jobs there are
 /// rate × (service + queue).
 fn part(one: &ComponentUse, response_ns: f64, rate_per_s: f64, operations: f64) -> ResponsePart {
     let residence_ns = one.response_share * response_ns;
-    // How full a memory is, is no work; what is there beyond it are writes that wait for room.
+    // The fill level of a memory is no work; the queue beyond it is writes that wait for room.
     if one.kind == ComponentKind::Cache {
         let full_ns = one.busy_ns as f64 / operations;
         let queue_ns = (one.queue_mean * 1e9 / rate_per_s - full_ns).clamp(0.0, residence_ns);
         return ResponsePart { service_ns: 0.0, queue_ns, latency_ns: residence_ns - queue_ns };
     }
-    // What works while nobody waits for it (destaging, a mirror) is more than the residence.
+    // Work that no request waits for (destaging, a mirror) is more than the residence.
     let service_ns = (one.busy_ns as f64 / operations).min(residence_ns);
     let there_ns = (one.queue_mean * 1e9 / rate_per_s).min(residence_ns);
     // Waiting for the slowest part is waiting, although there is no queue.

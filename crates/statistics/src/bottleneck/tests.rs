@@ -1,9 +1,9 @@
-//! Why a cell is as fast as it is, told from components that were made up.
+//! Why a cell is as fast as it is, from made-up components.
 
 use super::*;
 use stormeter_trial::{Ended, KindTotals};
 
-/// So many reads in a second, so many outstanding: their latency follows (Little).
+/// A number of reads in a second and a number outstanding: their latency follows (Little).
 fn sample(operations: u64, outstanding: f64) -> Sample {
     let latency_ns = outstanding * 1e9 / operations as f64;
     Sample {
@@ -37,7 +37,7 @@ fn sample(operations: u64, outstanding: f64) -> Sample {
     }
 }
 
-/// A component with one unit, which works `service_ns` on each of so many operations a second.
+/// A component with one unit, which works `service_ns` on each of this many operations a second.
 fn component(
     kind: ComponentKind,
     operations: u64,
@@ -83,7 +83,7 @@ fn a_full_component_is_the_bottleneck_even_where_another_takes_longer() {
 }
 
 #[test]
-fn where_nothing_is_full_the_longest_part_is_it() {
+fn where_nothing_is_full_the_longest_part_is_the_bottleneck() {
     let uses = [
         component(ComponentKind::HostCpu, 1000, (100_000.0, 0.0), 0.1),
         component(ComponentKind::Disks, 1000, (50_000.0, 10_000.0), 0.9),
@@ -96,7 +96,7 @@ fn where_nothing_is_full_the_longest_part_is_it() {
 }
 
 #[test]
-fn work_that_nobody_waits_for_is_no_part_of_the_response() {
+fn work_in_the_background_is_no_part_of_the_response() {
     // The disks destage for 900 µs each; the write cache answered long before.
     let uses = [
         component(ComponentKind::Cache, 1000, (0.0, 1_000_000.0), 1.0),
@@ -125,7 +125,7 @@ fn disks_that_destage_for_a_cache_with_room_hold_nothing_back_and_bound_nothing(
 }
 
 #[test]
-fn writes_that_wait_for_room_are_told_however_busy_the_disks_are() {
+fn writes_that_wait_for_room_are_found_however_busy_the_disks_are() {
     // 32 outstanding at 1000 a second, all of them waiting for room; the disks are 89 % busy, for a
     // sweep ends with some of them.
     let uses = [
@@ -135,7 +135,7 @@ fn writes_that_wait_for_room_are_told_however_busy_the_disks_are() {
     ];
     let why = why(&[(&sample(1000, 32.0), &uses)]).unwrap();
     assert_eq!((why.bottleneck, why.room_in, why.is_saturated), (2, Some(1), true));
-    // What they take is all that goes, not what the CPU would let pass.
+    // The disks set the limit, not the CPU.
     let bound = why.bounds.saturation.unwrap();
     assert!(bound.component == 2 && (bound.per_s / 1000.0 - 1.0).abs() < 1e-6, "{bound:?}");
 }
@@ -157,8 +157,8 @@ fn disks_that_only_destage_bound_the_long_run_before_they_are_full() {
 
 #[test]
 fn disks_that_empty_their_caches_are_not_full_because_requests_hardly_wait() {
-    // 5 outstanding: 0.35 of them at the disks, which never rest. Of what the disks do at most a third is
-    // for somebody who waits.
+    // 5 outstanding: 0.35 of them at the disks, which never rest. At most a third of the disks' work is
+    // for requests that wait.
     let uses = [
         component(ComponentKind::HostPort, 1000, (700_000.0, 3_950_000.0), 0.93),
         component(ComponentKind::Disks, 1000, (1_000_000.0, 9_000_000.0), 0.07),
@@ -178,7 +178,7 @@ fn disks_that_empty_their_caches_are_not_full_because_requests_hardly_wait() {
 
 #[test]
 fn a_cache_that_is_full_is_no_bottleneck_by_itself() {
-    // As full as can be, and nobody waits: the disks make room in time.
+    // Completely full, and no request waits: the disks make room in time.
     let mut uses = [
         component(ComponentKind::HostCpu, 1000, (400_000.0, 0.0), 0.9),
         component(ComponentKind::Cache, 1000, (990_000.0, 0.0), 0.1),

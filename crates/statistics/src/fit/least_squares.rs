@@ -3,11 +3,11 @@
 //! Levenberg's and Marquardt's method (Marquardt 1963, *SIAM J.* 11, 431; damping as Nielsen 1999,
 //! IMM-REP-1999-05): between Gauss-Newton, which is quick near the minimum, and steepest descent,
 //! which is safe far from it. Derivatives are differences, for the models are simulations; the step
-//! is the caller's, because it has to be larger than what the model's own rounding or luck makes.
+//! is the caller's, because it has to be larger than the model's own rounding or noise.
 
 use super::symmetric::eigen;
 
-/// Where to begin and how far to go.
+/// Where the search starts and how far it goes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
     /// The parameters' values.
@@ -18,7 +18,7 @@ pub struct Start {
     pub lowest: Vec<f64>,
     /// The most of each.
     pub highest: Vec<f64>,
-    /// At most so many times the derivatives are taken.
+    /// The most times that the derivatives are taken.
     pub rounds: u32,
     /// A round that lowers the sum of squares by less than this share of it is the last.
     pub tolerance: f64,
@@ -33,7 +33,7 @@ pub struct Minimum {
     pub residuals: Vec<f64>,
     /// Derivative of each residual (row) by each parameter (column) there.
     pub jacobian: Vec<Vec<f64>>,
-    /// Whether a last round brought nothing more.
+    /// Whether the last round made no further progress.
     pub converged: bool,
     /// Runs of the model.
     pub runs: u32,

@@ -1,5 +1,5 @@
 //! Parameters of a model fitted to measurements: their values, how sure they are, and which of them
-//! the measurements say nothing of.
+//! the measurements do not determine.
 //!
 //! Costs and times are positive and known up to a factor, and so are what they predict: everything is
 //! fitted on the logarithmic scale, where an error of 10 % counts alike at a microsecond and at a
@@ -19,7 +19,7 @@ use crate::quantile::student_t_quantile;
 pub struct FitParameter {
     /// Its name.
     pub name: String,
-    /// Where to begin. Above 0.
+    /// Where the search starts. Above 0.
     pub start: f64,
     /// The least it may be. Above 0.
     pub lowest: f64,
@@ -39,20 +39,20 @@ pub struct Fitted {
     /// Upper end.
     pub high: Option<f64>,
     /// By how many per cent all predictions change, in root mean square, when it changes by one: how
-    /// much the data hear of it.
+    /// much the data depend on it.
     pub sensitivity: f64,
     /// Whether it stands at one of its bounds.
     pub at_bound: bool,
 }
 
-/// Parameters of which only something together is known.
+/// Parameters of which only a combination is known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Undetermined {
     /// The parameters that take part, with their weights in the combination that the data do not
-    /// determine. One alone: the data say nothing of it.
+    /// determine. One alone: the data do not depend on it.
     pub parameters: Vec<(String, f64)>,
     /// The factor by which the combination may be wrong at the level asked for; infinite where the
-    /// data do not hear of it.
+    /// data do not depend on it.
     pub factor: f64,
 }
 
@@ -61,29 +61,29 @@ pub struct Undetermined {
 pub struct Fit {
     /// The parameters.
     pub parameters: Vec<Fitted>,
-    /// What the data cannot tell.
+    /// What the data do not determine.
     pub undetermined: Vec<Undetermined>,
-    /// What the model gives with them, in the order of the observations.
+    /// What the model predicts with them, in the order of the observations.
     pub predicted: Vec<f64>,
     /// Root mean square of the relative errors, as a factor less 1, with the degrees of freedom that
     /// the parameters leave.
     pub scatter: f64,
     /// Degrees of freedom: observations less parameters.
     pub freedom: usize,
-    /// Whether the search came to an end.
+    /// Whether the search converged.
     pub converged: bool,
     /// Runs of the model.
     pub runs: u32,
 }
 
-/// Why nothing can be fitted.
+/// Why nothing can be fitted; `E` is the model's own error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FitError {
+pub enum FitError<E> {
     /// There is nothing to fit.
     #[error("no parameter is free; name some under `fit:` in the site file")]
     NoParameter,
-    /// Bounds that are none.
-    #[error("{0} must begin above 0 and between its bounds; mend `from` and `to`")]
+    /// Impossible bounds.
+    #[error("{0} must start above 0 and between its bounds; fix `from` and `to`")]
     Bounds(String),
     /// Fewer observations than parameters.
     #[error(
@@ -96,33 +96,33 @@ pub enum FitError {
         /// Parameters.
         parameters: usize,
     },
-    /// An observation that no logarithm has.
+    /// An observation without a logarithm.
     #[error("a measurement of {0} is no positive number; leave that cell out")]
     Observation(f64),
-    /// The model refuses where the search begins.
+    /// The model fails where the search starts.
     #[error("the model cannot be run: {0}")]
-    Model(String),
+    Model(E),
 }
 
-/// The step of derivatives on the logarithmic scale: 3 %, more than the luck of a simulation with the
-/// same random numbers and less than where a queue's curve bends.
+/// The step of derivatives on the logarithmic scale: 3 %, more than the noise of a simulation with the
+/// same random numbers, and too little for a queue's curve to bend.
 const STEP: f64 = 0.03;
-/// What is known no better than by this factor is not determined.
+/// A combination known only to within this factor is not determined.
 const USELESS_FACTOR: f64 = 2.0;
-/// No model of a machine is better than this; a fit that is (few data) would claim too much.
+/// No model of a machine is more precise than this; a fit with less scatter (few data) would claim too much.
 const LEAST_SCATTER: f64 = 0.005;
 
-/// Fits parameters so that `model` gives what was observed. `observed` and what the model gives are
+/// Fits parameters so that `model` predicts what was observed. Observations and predictions are
 /// positive, in the same order; `level` is that of the intervals, such as 0.95.
 ///
 /// # Errors
 /// See [`FitError`].
-pub fn fit(
+pub fn fit<E>(
     parameters: &[FitParameter],
     observed: &[f64],
     level: f64,
-    mut model: impl FnMut(&[f64]) -> Result<Vec<f64>, String>,
-) -> Result<Fit, FitError> {
+    mut model: impl FnMut(&[f64]) -> Result<Vec<f64>, E>,
+) -> Result<Fit, FitError<E>> {
     check(parameters, observed)?;
     let logs = |value: fn(&FitParameter) -> f64| -> Vec<f64> {
         parameters.iter().map(|parameter| value(parameter).ln()).collect()
@@ -144,7 +144,7 @@ pub fn fit(
     Ok(concluded(parameters, observed, level, &start, &minimum))
 }
 
-fn check(parameters: &[FitParameter], observed: &[f64]) -> Result<(), FitError> {
+fn check<E>(parameters: &[FitParameter], observed: &[f64]) -> Result<(), FitError<E>> {
     if parameters.is_empty() {
         return Err(FitError::NoParameter);
     }
@@ -173,7 +173,7 @@ fn concluded(
 ) -> Fit {
     let freedom = observed.len() - parameters.len();
     let spread = (minimum.sum_of_squares() / freedom.max(1) as f64).sqrt();
-    // Without degrees of freedom nothing is known of the scatter.
+    // Without degrees of freedom nothing is known about the scatter.
     let known = if freedom == 0 { f64::INFINITY } else { spread.max(LEAST_SCATTER) };
     let quantile = match freedom {
         0 => f64::INFINITY,
@@ -200,7 +200,7 @@ fn concluded(
             .iter()
             .map(|(value, vector)| match *value > 1e-12 {
                 true => vector[at].powi(2) / value,
-                // What the data do not hear of matters only to those that take part in it.
+                // A combination that the data do not depend on matters only to the parameters in it.
                 false if vector[at].abs() > 1e-6 => f64::INFINITY,
                 false => 0.0,
             })
@@ -230,7 +230,7 @@ fn concluded(
     }
 }
 
-/// The parameters that matter in a direction, the weightiest first.
+/// The parameters that matter in a direction, the largest weight first.
 fn taking_part(parameters: &[FitParameter], vector: &[f64]) -> Vec<(String, f64)> {
     let mut found: Vec<(String, f64)> = parameters
         .iter()
@@ -250,6 +250,10 @@ mod tests {
         FitParameter { name: name.into(), start, lowest: start / 100.0, highest: start * 100.0 }
     }
 
+    /// The error of a model.
+    #[derive(Debug, PartialEq)]
+    struct Refused;
+
     const SIZES: [f64; 8] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
     /// Noise of about 2 % that adds up to none.
@@ -258,9 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn what_made_the_data_is_found_and_lies_in_the_interval() {
+    fn the_true_parameters_are_found_and_lie_in_the_intervals() {
         let truth = [100.0, 0.8];
-        let model = |b: &[f64]| Ok(SIZES.iter().map(|size| b[0] + b[1] * size).collect());
+        let model =
+            |b: &[f64]| Ok::<_, Refused>(SIZES.iter().map(|size| b[0] + b[1] * size).collect());
         let exact: Vec<f64> = model(&truth).unwrap();
         let observed: Vec<f64> =
             exact.iter().enumerate().map(|(at, value)| noisy(*value, at)).collect();
@@ -276,8 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_without_influence_and_a_product_are_told_as_such() {
-        let model = |b: &[f64]| Ok(SIZES.iter().map(|size| b[0] * b[1] * size).collect());
+    fn a_parameter_without_influence_and_a_product_are_undetermined() {
+        let model =
+            |b: &[f64]| Ok::<_, Refused>(SIZES.iter().map(|size| b[0] * b[1] * size).collect());
         let observed: Vec<f64> =
             SIZES.iter().enumerate().map(|(at, size)| noisy(6.0 * size, at)).collect();
         let parameters = [parameter("a", 1.0), parameter("b", 1.0), parameter("silent", 1.0)];
@@ -301,14 +307,14 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_advice() {
-        let model = |_: &[f64]| Ok(vec![1.0]);
+        let model = |_: &[f64]| Ok::<_, Refused>(vec![1.0]);
         let one = [parameter("a", 1.0)];
         assert_eq!(fit(&[], &[1.0], 0.95, model), Err(FitError::NoParameter));
         assert!(matches!(fit(&one, &[-1.0], 0.95, model), Err(FitError::Observation(_))));
         assert!(matches!(fit(&one, &[], 0.95, model), Err(FitError::TooFew { .. })));
         let zero = [FitParameter { lowest: 0.0, ..parameter("a", 1.0) }];
         assert!(matches!(fit(&zero, &[1.0], 0.95, model), Err(FitError::Bounds(_))));
-        let broken = fit(&one, &[1.0], 0.95, |_| Err("no site".into()));
-        assert_eq!(broken, Err(FitError::Model("no site".into())));
+        let broken = fit(&one, &[1.0], 0.95, |_| Err(Refused));
+        assert_eq!(broken, Err(FitError::Model(Refused)));
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of ranks: a check where a t test's normality is in doubt.
 //!
-//! They ask whether one side tends to be larger, whatever the shape of the distributions, and a
+//! They ask whether one side tends to be larger, with any shape of the distributions, and a
 //! wild value counts no more than the largest of the others. P-values are exact for small samples
 //! without ties, and from the normal or chi-squared approximation with corrections for ties (and,
 //! for two samples, for continuity) otherwise. The Hodges-Lehmann estimate goes with them: the

@@ -1,7 +1,7 @@
 //! Hodges and Lehmann's estimate: by how much one side is larger, in the unit of the samples.
 //!
 //! The interval holds all shifts that the rank test does not reject. Since the test's statistic
-//! is whole, a level is kept and a little more; the interval says the level that it has.
+//! is whole, the actual level is a little higher than the one asked for; the interval has the actual one.
 //!
 //! Source: Hodges & Lehmann, *Annals of Mathematical Statistics* 34 (1963) 598-611; the intervals,
 //! Hollander, Wolfe & Chicken (2014), 3.3 and 4.3.
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 pub struct Shift {
     /// By how much the first side is larger, in the unit of the samples.
     pub estimate: f64,
-    /// All shifts that the rank test does not reject. Its level is the one it has: at least the
-    /// one asked for, unless the samples are too small for that.
+    /// All shifts that the rank test does not reject. Its level is the actual one: at least the
+    /// level asked for, unless the samples are too small for that.
     pub interval: Interval,
 }
 

@@ -16,24 +16,24 @@ use crate::broken::{FailedTrials, MeasuredAgain};
 use crate::finding::{LawFinding, Severity};
 use crate::holm;
 
-/// Of what a ceiling is.
+/// What a ceiling is measured of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CeilingKind {
     /// The load generator alone, on nothing.
     Generator,
-    /// The generator and the client of a protocol, through a server on this machine that answers from nothing.
+    /// The generator and the client of a protocol, with a server on this machine that answers without storage.
     NullServer,
-    /// The way to a datastore that the study names for it.
+    /// The path to a datastore, measured as the study says.
     NamedWay,
 }
 
 /// A ceiling as it was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredCeiling {
-    /// Of what it is.
+    /// What it is measured of.
     pub kind: CeilingKind,
-    /// The datastore of the plan to which the way leads; `None`: the load generator's, on nothing.
+    /// The datastore of the plan to which the path leads; `None`: the load generator's own, without storage.
     pub datastore: Option<usize>,
     /// The workload of the plan that it was measured with, at its highest load.
     pub workload: usize,
@@ -41,10 +41,11 @@ pub struct MeasuredCeiling {
     pub iops: f64,
 }
 
-/// What is known of a study beside its trials. A list that is too short knows nothing of the rest.
+/// What is known about a study in addition to its trials. A list may be shorter than the study: nothing is known
+/// about the rest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Surroundings {
-    /// What lies before the storage, measured by itself.
+    /// The ceilings of what lies before the storage.
     pub ceilings: Vec<MeasuredCeiling>,
     /// Per datastore: whether it completes at once (`null:`).
     pub is_null: Vec<bool>,
@@ -54,18 +55,18 @@ pub struct Surroundings {
     pub verified: Vec<Option<Verified>>,
     /// Per cell: its trials that broke and were measured again.
     pub again: Vec<Option<MeasuredAgain>>,
-    /// Per datastore: the memories on its way.
+    /// Per datastore: the memories on its path.
     pub memories: Vec<Vec<Memory>>,
-    /// Whether the trials are those of a model. One repeats itself so exactly that its smallest
-    /// difference is no chance; of those that nobody could measure nothing is made then.
+    /// Whether the trials come from a model. A model repeats itself so exactly that even its smallest
+    /// difference is significant; differences too small to be measured then count as none.
     pub is_predicted: bool,
 }
 
 /// Concludes from the trials of a study.
 ///
 /// Each question is answered at the plan's level, by itself: it was asked beforehand and stands for
-/// itself. Where there are several, each has beside its p-value the one when all are taken together
-/// (Holm). A broken law makes the cells that it is about invalid, and the questions about them are
+/// itself. Where there are several, each has in addition to its p-value the one when all are taken together
+/// (Holm). A broken law makes its cells invalid, and the questions about them are
 /// not answered; the others are.
 pub fn analyse(
     plan: &StudyPlan,
@@ -110,7 +111,7 @@ pub fn analyse(
     }
 }
 
-/// What is invalid in a comparison ends it, so nothing may be concluded from what was measured beside it.
+/// An invalid result ends a comparison, so nothing may be concluded from its other cells either.
 fn spread_invalid(measured: &mut Measured<'_>, findings: &[(Option<usize>, LawFinding)]) {
     let invalid = findings.iter().find(|(_, finding)| finding.severity == Severity::Invalid);
     if let Some((_, finding)) = invalid {
@@ -120,8 +121,8 @@ fn spread_invalid(measured: &mut Measured<'_>, findings: &[(Option<usize>, LawFi
     }
 }
 
-/// A question of the plan. It was checked when the plan was made; a plan from elsewhere may still
-/// hold one that this version does not understand.
+/// Answers a question of the plan. It was checked when the plan was made; a plan from another version may still
+/// contain one that this version does not understand.
 fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> Answer {
     match parse(text, vocabulary) {
         Ok(question) => answer_of(measured, &question, text.into()),
@@ -129,7 +130,7 @@ fn answer_one(measured: &Measured<'_>, vocabulary: &Vocabulary, text: &str) -> A
     }
 }
 
-/// Adds to each answer what its p-value is when all questions are one family.
+/// Adds to each answer its p-value when all questions are one family.
 fn adjust(answers: &mut [Answer]) {
     let tested: Vec<usize> =
         (0..answers.len()).filter(|&index| answers[index].p_value.is_some()).collect();

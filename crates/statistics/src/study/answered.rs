@@ -97,7 +97,7 @@ pub struct NumberGrounds {
     pub loads: TestedLoads,
     /// The observations that the estimate rests on.
     pub observations: Observations,
-    /// The whole interval lies within the least difference that a model can tell.
+    /// The whole interval lies within the least difference that counts for a model.
     pub is_negligible: bool,
     /// What would decide an open question; `None` where it is answered, or intervals are the unit.
     pub outlook: Option<Outlook>,

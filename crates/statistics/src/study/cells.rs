@@ -1,4 +1,4 @@
-//! The figures of one cell, and of one cell against the baseline's.
+//! The figures of one cell, and of one cell compared with the baseline's.
 
 use stormeter_study::{Metric, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, StepTime, Verified};
@@ -11,6 +11,7 @@ use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
 use crate::metric_summary::summarise_metric;
 use crate::metrics::{Merged, direction_of};
+use crate::ratio::BlockPair;
 use crate::stopping::Looks;
 use crate::verdict::Verdict;
 
@@ -110,7 +111,7 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
     let others: Vec<Metric> = measured
         .metrics()
         .filter(|&metric| metric != primary && !(repeats && metric == Metric::Throughput))
-        // How late the generator is, is no figure of a datastore.
+        // The generator's delay is no figure of a datastore.
         .filter(|&metric| metric != Metric::LatenessP99)
         .collect();
     let secondaries: Vec<ComparisonInput> = others.iter().map(|&metric| input(metric)).collect();
@@ -145,7 +146,7 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
         .collect()
 }
 
-/// A difference that is surely none worth the name is told as none, however sure it is.
+/// A difference that is surely too small to be measured counts as none, however sure it is.
 fn unless_too_small(measured: &Measured<'_>, own: Comparison) -> Comparison {
     let least = measured.least_difference();
     let (low, high) = (own.interval.low.ln(), own.interval.high.ln());
@@ -160,18 +161,21 @@ fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) 
     let name = |cell: usize| measured.plan.datastores[measured.cells[cell].datastore].name.clone();
     let (theirs, own) = (measured.values(baseline, metric), measured.values(cell, metric));
     let resolution = measured.resolution(baseline, metric) + measured.resolution(cell, metric);
+    let pair = |(block, baseline): (&u32, &f64)| {
+        Some(BlockPair { baseline: *baseline, candidate: *own.get(block)? })
+    };
     ComparisonInput {
         baseline: name(baseline),
         candidate: name(cell),
         metric: metric.name().into(),
         direction: direction_of(metric),
-        blocks: theirs.iter().filter_map(|(block, a)| Some((*a, *own.get(block)?))).collect(),
+        blocks: theirs.iter().filter_map(pair).collect(),
         margin: measured.plan.design.margin,
         looks: Looks { resolution, ..measured.looks_at_ratios(metric) },
     }
 }
 
-/// With one request size, throughput is IOPS in another unit: the same comparison, and no place of
+/// With one request size, throughput is IOPS in another unit: the same comparison, without a place of
 /// its own in Holm's family.
 fn repeats_iops(measured: &Measured<'_>, cell: usize) -> bool {
     let workload = &measured.plan.workloads[measured.cells[cell].workload].kind;

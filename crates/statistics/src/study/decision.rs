@@ -1,4 +1,4 @@
-//! Whether a study goes on for another block.
+//! Whether a study continues with another block.
 
 use stormeter_study::{Blocks, StudyPlan};
 
@@ -8,7 +8,7 @@ use super::measured::Measured;
 use crate::describe::Summary;
 use crate::stopping::{Decision, Looks, MIN_BLOCKS, StopRule};
 
-/// Whether to go on after these trials.
+/// Whether to continue after these trials.
 ///
 /// With `blocks: auto` every ratio of a cell to the baseline's cell of the same load, in the study's
 /// metric, has to have reached the precision, at the level that several candidates share. Cells that cannot be compared

@@ -5,7 +5,7 @@ use stormeter_trial::{CpuUsage, Sample};
 
 use super::analysis::{CeilingKind, MeasuredCeiling, Surroundings};
 use super::conclusion::CellSummary;
-use super::measured::Measured;
+use super::measured::{Measured, Unrecovered};
 use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
 use crate::course::check_course;
@@ -72,7 +72,7 @@ pub(super) fn findings(
         findings.extend(own.into_iter().map(|finding| (Some(index), finding)));
     }
     let is_invalid = findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid);
-    // A comparison that was ended by what is invalid is not the better for more blocks.
+    // More blocks would not help a comparison that an invalid result ended.
     let is_ended = measured.is_comparison() && is_invalid;
     findings.extend(of_design(measured, is_ended).into_iter().map(|finding| (None, finding)));
     findings
@@ -82,7 +82,7 @@ fn most_iops(measured: &Measured<'_>, cell: usize) -> f64 {
     measured.trials(cell).iter().map(|trial| trial.sample.iops()).fold(0.0, f64::max)
 }
 
-/// Working sets that memories on the way may hold, and streams that read again what they had read.
+/// Working sets that memories on the path may hold, and streams that read the same data again.
 fn caches(measured: &Measured<'_>, surroundings: &Surroundings, index: usize) -> Vec<LawFinding> {
     let cell = &measured.cells[index];
     let (WorkloadKind::Io(workload), Some(touched)) =
@@ -96,14 +96,12 @@ fn caches(measured: &Measured<'_>, surroundings: &Surroundings, index: usize) ->
 
 /// Trials that ended before throughput was back.
 fn unrecovered(measured: &Measured<'_>, cell: usize) -> Option<LawFinding> {
-    let (count, least_ns) = measured.unrecovered(cell)?;
-    let of = measured.trials(cell).len() as u32;
-    let seen_in = SeenIn { trials: count as u32, of };
+    let Unrecovered { trials, least_ns } = measured.unrecovered(cell)?;
+    let seen_in = SeenIn { trials: trials as u32, of: measured.trials(cell).len() as u32 };
     Some(LawFinding::warning(Fact::NotRecovered { seen_in, least_ns }))
 }
 
-/// Per cell, why its trials by themselves say nothing: what can be told without knowing more than
-/// the plan.
+/// Per cell, why its trials are invalid by themselves, as far as the plan alone shows.
 pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<LawFinding>> {
     measured
         .cells
@@ -135,7 +133,7 @@ fn of_trials(
     gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())
 }
 
-/// The findings of several trials of one kind as one list; what they have in common is said once.
+/// The findings of several trials of a cell as one list, in which equal ones are counted.
 fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
     let of = trials.len();
     let mut found: Vec<(u32, LawFinding)> = Vec::new();
@@ -153,13 +151,13 @@ fn gathered(trials: Vec<Vec<LawFinding>>) -> Vec<LawFinding> {
     found.into_iter().map(once).collect()
 }
 
-/// What is found in the verdicts of a comparison: blocks that resemble their neighbours are worth less than they seem,
-/// and CPU time is compared at about the same rate.
+/// The findings about the verdicts of a comparison: blocks that resemble their neighbours, which are worth less than
+/// they seem, and CPU time compared at different rates.
 pub(super) fn of_comparison(
     measured: &Measured<'_>,
     cells: &[CellSummary],
 ) -> Vec<(Option<usize>, LawFinding)> {
-    /// Autocorrelation is judged from so many blocks on.
+    /// Autocorrelation is judged from this many blocks on.
     const BLOCKS_TO_CORRELATE: usize = 8;
     let mut findings = Vec::new();
     let primary = measured.plan.design.metric;
@@ -199,7 +197,7 @@ fn mean_iops(measured: &Measured<'_>, cell: usize) -> f64 {
     own.iter().map(|trial| trial.sample.iops()).sum::<f64>() / own.len() as f64
 }
 
-/// What the design itself puts in doubt.
+/// What the design itself makes doubtful.
 fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
     let mut findings = Vec::new();
     let plan = measured.plan;
@@ -211,7 +209,7 @@ fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
     if plan.prepare == Prepare::Zero && reads {
         findings.push(LawFinding::warning(Fact::ReadsOfZeros));
     }
-    // What drifts with time looks like a difference then.
+    // Drift over time then looks like a difference.
     if plan.design.order == Order::AsWritten && measured.cells.len() > 1 {
         findings.push(LawFinding::warning(Fact::FixedOrder));
     }

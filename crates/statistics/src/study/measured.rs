@@ -12,7 +12,7 @@ use crate::metrics::{mean_resolution, value_of};
 use crate::stopping::{Looks, MIN_BLOCKS};
 use crate::touched::Touched;
 
-/// A predicted difference below this share is none: the model is farther off than that, and a
+/// A predicted difference below this share counts as none: the model's error is larger, and a
 /// measurement would not find it.
 pub const LEAST_PREDICTED: f64 = 0.01;
 
@@ -23,10 +23,18 @@ pub(super) struct Measured<'a> {
     /// Its cells, in the plan's order.
     pub(super) cells: Vec<Cell>,
     by_cell: Vec<Vec<CellTrial<'a>>>,
-    /// Per cell: why nothing may be concluded from it.
+    /// Per cell: why nothing may be concluded from it, if so.
     pub(super) invalid: Vec<Option<LawFinding>>,
-    /// Whether a model yielded them.
+    /// Whether they come from a model.
     pub(super) is_predicted: bool,
+}
+
+/// Trials that ended before throughput was back.
+pub(super) struct Unrecovered {
+    /// How many.
+    pub(super) trials: usize,
+    /// The least time after the last step at which one ended.
+    pub(super) least_ns: u64,
 }
 
 impl<'a> Measured<'a> {
@@ -49,7 +57,7 @@ impl<'a> Measured<'a> {
         Self { plan, cells, by_cell, invalid, is_predicted: false }
     }
 
-    /// Whether it is a measured comparison: what is invalid ended it, and it has one verdict for each candidate.
+    /// Whether it is a measured comparison: an invalid result ends it, and it has one verdict for each candidate.
     pub(super) fn is_comparison(&self) -> bool {
         !self.is_predicted && self.plan.is_comparison()
     }
@@ -62,13 +70,13 @@ impl<'a> Measured<'a> {
         Metric::ALL.into_iter().filter(move |&metric| !(repeats && metric == Metric::HostCpu))
     }
 
-    /// On the scale of logarithms, the least difference that is one: any in what was measured.
+    /// On the scale of logarithms, the least difference that counts: any, in measurements.
     pub(super) fn least_difference(&self) -> f64 {
         if self.is_predicted { LEAST_PREDICTED.ln_1p() } else { 0.0 }
     }
 
     /// Whether a model gave nearly the same each time: an interval that is narrower than the least
-    /// difference it can tell says nothing of how far the model is off, and a test would only weigh the
+    /// difference that counts does not include the model's error, and a test would only measure the
     /// model's own repeatability.
     pub(super) fn is_exact(&self, interval: &crate::estimate::Interval) -> bool {
         self.is_predicted && (interval.high - interval.low) / 2.0 < self.least_difference()
@@ -81,9 +89,9 @@ impl<'a> Measured<'a> {
 
     /// A metric of a cell in each block that has it.
     ///
-    /// What the target spends may be known of some trials and not of others (its process was restarted); those
-    /// that are left would be a choice, so then it counts as unknown. Where it carries the verdict, a block
-    /// without it counts no more than one with a failed trial. Unknown is also the time of recovery where some trials
+    /// The target's CPU time may be known for some trials and not for others (its process was restarted); the
+    /// rest would be a biased selection, so then it counts as unknown. Where it carries the verdict, a block
+    /// without it does not count, like one with a failed trial. The recovery time is also unknown where some trials
     /// ended before.
     pub(super) fn values(&self, cell: usize, metric: Metric) -> BTreeMap<u32, f64> {
         let own = self.trials(cell);
@@ -98,16 +106,16 @@ impl<'a> Measured<'a> {
             .collect()
     }
 
-    /// In how many of a cell's trials throughput was not back when they ended, and after how long that was
-    /// at the least, in nanoseconds; `None` if it was back in all. The others' times by themselves would be
-    /// a choice of the good ones, so then the cell has none.
-    pub(super) fn unrecovered(&self, cell: usize) -> Option<(usize, u64)> {
+    /// The trials of a cell in which throughput was not back when they ended; `None` if it was back in all. The
+    /// others' times by themselves would be a biased selection, so then the cell has none.
+    pub(super) fn unrecovered(&self, cell: usize) -> Option<Unrecovered> {
         let never = self.trials(cell).iter().filter_map(|trial| match trial.sample.recovery()? {
             Recovery::NotWithin(ns) => Some(ns),
             Recovery::After(_) | Recovery::Overtaken => None,
         });
         let never: Vec<u64> = never.collect();
-        never.iter().min().map(|least| (never.len(), *least))
+        let least_ns = *never.iter().min()?;
+        Some(Unrecovered { trials: never.len(), least_ns })
     }
 
     /// What a cell's trials touched of their disks; `None` for a trial of fixed work.
@@ -169,7 +177,7 @@ impl<'a> Measured<'a> {
         self.plan.design.equal_load.is_none() && !self.plan.workloads.iter().any(has_rate)
     }
 
-    /// By how much the logarithm of a cell's value may be off, because it was read in steps.
+    /// By how much the logarithm of a cell's value may be off because it was read in steps.
     pub(super) fn resolution(&self, cell: usize, metric: Metric) -> f64 {
         mean_resolution(metric, self.trials(cell).iter().map(|trial| (trial.sample, trial.cpu)))
     }
@@ -210,7 +218,7 @@ fn has_intervals(metric: Metric) -> bool {
 }
 
 /// A metric in the intervals of one trial. A last row of less than half the length is left out: it
-/// is too noisy to stand beside the others. So is, for a latency, one without an I/O.
+/// is noisier than the others. For a latency, a row without an I/O is left out too.
 pub(super) fn interval_values(sample: &Sample, metric: Metric) -> Vec<f64> {
     let long = |row: &&Interval| row.length_ns > 0 && 2 * row.length_ns >= sample.interval_ns;
     sample.intervals.iter().filter(long).filter_map(|row| interval_value(row, metric)).collect()

@@ -8,6 +8,9 @@
 //! line (`region`); shown inside it is yes, shown outside is no, all else is inconclusive. What
 //! several factors do together is a randomized-block analysis of variance (`factors`).
 //!
+//! An answer is facts (`answered`), with the test (`test_used`) and remarks (`remark`), or why there is none
+//! (`unanswered`); sentences are made of them where answers are shown.
+//!
 //! Everything is a function of the plan and the trials, so that an answer is the same at the end of
 //! the run and from the results file a year later.
 

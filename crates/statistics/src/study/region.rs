@@ -2,9 +2,9 @@
 //!
 //! Yes when the test rejects "it is not in the region" at α (one less the plan's level), no when it
 //! rejects "it is", inconclusive when it rejects neither. For one-sided claims and those about
-//! margins both are told from the interval at level 1 − 2α: wholly inside is yes, wholly outside is
+//! margins both follow from the interval at level 1 − 2α: wholly inside is yes, wholly outside is
 //! no (Schuirmann, *Journal of Pharmacokinetics and Biopharmaceutics* 15 (1987) 657-680). Whether
-//! there is any difference at all is told from the interval at level 1 − α.
+//! there is any difference at all follows from the interval at level 1 − α.
 
 use super::answered::Reply;
 use super::effect::{Basis, Effect};
@@ -49,7 +49,7 @@ pub(super) struct Ruling {
 }
 
 impl Ruling {
-    /// The answer at this α, where the contrary is looked for at `places` places at once: then it has
+    /// The answer at this α, where the contrary is tested at `places` places at once: then it has
     /// to be shown at α/places (Bonferroni), since one of them is enough for a no.
     pub(super) fn reply(&self, alpha: f64, places: usize) -> Reply {
         if self.p < alpha {
@@ -99,7 +99,7 @@ impl Region {
         }
     }
 
-    /// The level of the interval that tells the answer.
+    /// The level of the interval that gives the answer.
     pub(super) fn interval_level(&self, level: f64) -> f64 {
         match self {
             Region::Different { .. } => level,

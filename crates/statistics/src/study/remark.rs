@@ -48,7 +48,7 @@ pub enum AnswerRemark {
     },
     /// The first blocks differ from the others.
     UnlikeFirstBlocks {
-        /// What the values are of.
+        /// The claim about the values.
         claim: NumberClaim,
         /// How many first blocks.
         blocks: usize,
@@ -66,7 +66,7 @@ pub enum AnswerRemark {
     CorrelatedIntervals(Box<CorrelatedIntervals>),
     /// There is one run of each cell.
     OneRun,
-    /// The difference of the means as the published studies have it.
+    /// The difference of the means as the published studies compute it.
     RatioRule(Box<RatioRule>),
     /// The differences of a term are real but within the margin.
     WithinMargin {
@@ -100,7 +100,7 @@ pub struct RankCheck {
 /// What correlated intervals are worth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CorrelatedIntervals {
-    /// What the estimate is of.
+    /// The claim about the estimate.
     pub claim: NumberClaim,
     /// The cells' intervals, by datastore.
     pub cells: Vec<DatastoreDependence>,

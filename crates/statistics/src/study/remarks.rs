@@ -98,7 +98,7 @@ fn of_intervals(
     remarks
 }
 
-/// What the intervals are worth, since those of one run are correlated.
+/// How many independent intervals they are worth, since those of one run are correlated.
 fn correlated(
     measured: &Measured<'_>,
     asked: &Asked,
@@ -129,8 +129,7 @@ fn correlated(
     })))
 }
 
-/// The difference as the published studies have it: of the means, by the ratio of the SDs pooled or
-/// not.
+/// The difference as the published studies compute it: of the means, pooled or not by the ratio of the SDs.
 fn published_rule(
     measured: &Measured<'_>,
     metric: Metric,

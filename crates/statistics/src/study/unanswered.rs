@@ -18,7 +18,7 @@ pub enum Unanswered {
     NoSuchDatastore(String),
     /// The study has no load that the question names.
     NoLoad,
-    /// No value can be lower by so much.
+    /// No value can be lower by this much.
     NoSuchReduction {
         /// The metric.
         metric: Metric,
@@ -59,7 +59,7 @@ pub enum Unanswered {
     OneLevel(Factor),
     /// Not every combination of the factors' levels is in the study.
     MissingCombination,
-    /// The model gives the same in every block, so that there is no chance to compare a difference with.
+    /// The model gives the same in every block, so that there is no noise to compare a difference with.
     ExactModel,
     /// The analysis of variance is impossible.
     Variance(AnovaError),

@@ -1,4 +1,4 @@
-//! One machine on which two equal datastores stand, with the memories that make equal ones look different:
+//! One machine with two equal datastores, and the memories that make equal ones look different:
 //! a cache that both share, pages that a trial left dirty, and a server's cache before one of them.
 
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_simulator::{HostNoise, NoisePlan, VirtualTime};
 
 const MS: u64 = 1_000_000;
-/// Mean time of an I/O that the disk does.
+/// Mean time of an I/O that the disk serves.
 const DISK_NS: f64 = 800_000.0;
-/// Time of one that a cache answers.
+/// Time of an I/O that a cache answers.
 const CACHE_NS: f64 = 200_000.0;
 /// How much longer the disk takes while dirty pages are written to it.
 const DISTURBED: f64 = 1.3;
-/// The disk writes a dirty page in that time beside other work.
+/// The disk writes a dirty page in this time, next to other work.
 const WRITE_BACK_NS: u64 = 250_000;
 const SERVERS: usize = 4;
 

@@ -1,9 +1,9 @@
-//! The promise where memories stand on the way: two equal datastores are called different in no more than
+//! The promise where memories lie on the path: two equal datastores are called different in no more than
 //! 5 % of comparisons, because preparation favours none of them, a trial leaves nothing behind for the
 //! next, and streams read what no trial read before.
 //!
 //! The real loop drives a model of a disk with caches in virtual time, in the plan's order, and the real
-//! stopping rule ends it. Each of the three rules is also taken away, to show that the promise breaks
+//! stopping rule ends it. Each of the three rules is also removed, to show that the promise breaks
 //! without it: a test of a promise that cannot be broken would prove nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -38,7 +38,7 @@ enum Case {
     SharedCache(Preparation),
     /// The first store acknowledges writes from memory, as fast as the disk is; it is waited for, or not.
     DirtyPages { is_settled: bool },
-    /// A server with a cache before the first store, and streams that begin elsewhere in each trial, or not.
+    /// A server with a cache before the first store, and streams that start elsewhere in each trial, or not.
     Streams { begin_elsewhere: bool },
 }
 
@@ -55,9 +55,9 @@ enum Preparation {
     FirstBlockLeftOut,
 }
 
-/// Pages of a disk, and of the shared cache. A trial moves a tenth of them: what was there before the first
-/// block is there for many blocks. (Of a cache that forgets still more slowly the blocks are not
-/// independent, whoever wrote last: at twice this size the rate is 11 %.)
+/// Pages of a disk, and of the shared cache. A trial moves a tenth of them: what was cached before the first
+/// block stays for many blocks. (With a cache that forgets still more slowly the blocks are not
+/// independent, in any order of writing: at twice this size the rate is 11 %.)
 const PAGES: u64 = 2048;
 /// Pages of a turn.
 const TURN: u64 = 64;

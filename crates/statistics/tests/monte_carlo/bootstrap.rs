@@ -1,7 +1,7 @@
 //! The bootstrap interval of skewed blocks covers the truth about as often as it says.
 
 use crate::noise::{Noise, three_standard_errors};
-use stormeter_statistics::LogRatios;
+use stormeter_statistics::{BlockPair, LogRatios};
 
 /// Log-ratios from an exponential law, whose skewness is 2 and whose mean is known.
 #[test]
@@ -10,8 +10,10 @@ fn coverage_of_skewed_blocks() {
     let mut noise = Noise::new(11);
     let (mut bootstrap, mut plain) = (0usize, 0usize);
     for seed in 0..runs {
-        let pairs: Vec<(f64, f64)> =
-            (0..blocks).map(|_| (1.0, (-0.1 * noise.uniform().ln()).exp())).collect();
+        let pairs: Vec<BlockPair> = (0..blocks)
+            .map(|_| (-0.1 * noise.uniform().ln()).exp())
+            .map(|candidate| BlockPair { baseline: 1.0, candidate })
+            .collect();
         let ratios = LogRatios::of_blocks(&pairs).unwrap();
         let truth = 0.1f64.exp();
         let interval = ratios.bootstrap(0.95, seed as u64).unwrap();

@@ -6,7 +6,7 @@ use crate::noise::{Autoregressive, Noise, three_standard_errors};
 
 const RUNS: u64 = 1000;
 
-/// Whether one of two datastores is flagged in a run of so many blocks, whose values have this SD and this
+/// Whether one of two datastores is flagged in a run of this many blocks, whose values have this SD and this
 /// correlation from block to block, and are `change` times as high in the first block.
 fn is_flagged(seed: u64, blocks: usize, sd: f64, correlation: f64, change: f64) -> bool {
     (0..2).any(|store| {

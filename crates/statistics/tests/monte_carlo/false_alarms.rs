@@ -8,7 +8,7 @@
 use crate::noise::{Autoregressive, Noise, three_standard_errors};
 use stormeter_statistics::stopping::{Looks, Reached};
 use stormeter_statistics::{
-    Comparison, ComparisonInput, Decision, Direction, LogRatios, StopRule, Verdict,
+    BlockPair, Comparison, ComparisonInput, Decision, Direction, LogRatios, StopRule, Verdict,
 };
 
 const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95, resolution: 0.0 };
@@ -98,7 +98,7 @@ impl BlockNoise for OwnWeather {
     }
 }
 
-/// What runs at one SD came to, for each time limit.
+/// The outcome of runs at one SD, for each time limit.
 struct Outcome {
     false_alarms: [f64; TIME_LIMITS.len()],
     blocks: f64,
@@ -187,7 +187,7 @@ fn correlated_and_drifting_noise_that_both_share() {
     assert_promise::<SharedWeather>(20_000, 0.05);
 }
 
-/// Noise that lasts from one trial of a datastore into its next cannot be told from a difference;
+/// Noise that lasts from one trial of a datastore into its next cannot be distinguished from a difference;
 /// a correlation of 0.5 from interval to interval is short enough to cost next to nothing.
 #[test]
 fn correlated_noise_of_each_datastore() {
@@ -202,7 +202,7 @@ fn the_uncorrected_rule_breaks_the_promise_and_the_correction_costs_few_blocks()
     let longest = TIME_LIMITS.len() - 1;
     assert!(naive.false_alarms[longest] > 0.07, "{}", naive.false_alarms[longest]);
     let price = ours.blocks - naive.blocks;
-    assert!((3.0..4.5).contains(&price), "{price} blocks beside {}", naive.blocks);
+    assert!((3.0..4.5).contains(&price), "{price} blocks more than {}", naive.blocks);
     // Where the first look settles it, the correction is free.
     let easy = run::<Normal>(runs, 0.4, 4, product);
     assert!(easy.blocks < 5.1, "{}", easy.blocks);
@@ -239,7 +239,8 @@ fn the_whole_path_keeps_the_promise_and_finds_a_true_difference() {
                         rates[index] = 50_000.0 * truth * disturbance.exp();
                         trial += 1.0;
                     }
-                    input.blocks.push((rates[0], rates[1]));
+                    let [baseline, candidate] = rates;
+                    input.blocks.push(BlockPair { baseline, candidate });
                     sd = LogRatios::of_blocks(&input.blocks).ok().map(|ratios| ratios.sd());
                 }
                 let verdict = Comparison::of(&input, *seed as u64).unwrap().verdict;

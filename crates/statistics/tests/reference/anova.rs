@@ -17,7 +17,7 @@ fn observations(rows: &[f64], factors: usize) -> Vec<Observation> {
         .collect()
 }
 
-/// Factors named as in the reference, with so many levels.
+/// Factors named as in the reference, with this many levels.
 fn factors(list: &[(&str, usize)]) -> Vec<Factor> {
     list.iter()
         .map(|&(name, levels)| Factor::new(name, (0..levels).map(|l| l.to_string())))

@@ -64,7 +64,7 @@ pub(in super::super) fn draft(
     let design = &measured.plan.design;
     let crossed = Crossed::of(measured, asked.metric, asked.factors, asked.scope)?;
     let mut analysed = crossed.anova().map_err(|error| match error {
-        // Where a model throws no dice there is nothing that a test could weigh.
+        // A model without noise leaves nothing for a test to compare with.
         AnovaError::Sample(SampleError::NoSpread { .. }) if measured.is_predicted => {
             Unanswered::ExactModel
         }
@@ -106,7 +106,7 @@ pub(in super::super) fn draft(
         outlook: is_settled_by_blocks.then(|| Outlook::of(needed())),
     });
     let mut draft = Draft::new(reply, grounds);
-    // A model that repeats itself has no residual that an F could be taken against: its differences stand for
+    // A model that repeats itself has no residual for an F test: its differences stand for
     // themselves.
     if is_exact {
         return Ok(draft);

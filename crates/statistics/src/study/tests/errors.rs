@@ -1,5 +1,5 @@
-//! How often an answer is wrong where the truth is on the edge of the claim: no more than 5 %, whatever
-//! the kind of question, for yes and for no.
+//! How often an answer is wrong where the truth is on the edge of the claim: no more than 5 %, for
+//! every kind of question, for yes and for no.
 
 use super::*;
 use crate::stopping::Decision;
@@ -30,14 +30,14 @@ fn count(
     (yes, no)
 }
 
-/// The edge is where the claim begins to be true: neither yes nor no may be frequent. Where a claim
+/// The edge is where the claim starts to be true: neither yes nor no may be frequent. Where a claim
 /// has another edge for no, `yes_only`.
 #[track_caller]
 fn holds(plan: &StudyPlan, text: &str, effect: impl Fn(usize) -> f64, yes_only: bool) {
     let (yes, no) = count(plan, text, 6, effect);
     assert!(yes <= MOST, "{text}: {yes} yes of {SEEDS}");
     assert!(yes_only || no <= MOST, "{text}: {no} no of {SEEDS}");
-    // A test that never says anything is not honest but useless: at the edge one of them speaks.
+    // A test that never decides anything is useless: at the edge one of the two replies occurs.
     assert!(yes + no >= 20, "{text}: only {yes} yes and {no} no of {SEEDS}");
 }
 
@@ -106,7 +106,7 @@ fn factors() {
     holds(&plan, "iops does not depend on datastore", second(margin), true);
     let (yes, no) = count(&plan, "iops does not depend on datastore and workload", 6, |_| 0.0);
     assert!(no <= MOST && yes > 750, "{no} no, {yes} yes");
-    // Both factors at the margin: that one of them has no effect is said too often by neither.
+    // Both factors at the margin: it is not claimed too often that one of them has no effect.
     let both = |cell: usize| margin * ((cell % 2) as f64 + (cell / 2) as f64);
     let (_, no) = count(&plan, "iops depends on datastore and workload", 3, both);
     assert!(no <= MOST, "{no} no");

@@ -141,7 +141,7 @@ pub(super) const CPU_NS: u64 = 1_000_000;
 pub(super) struct Trials(Vec<(u32, usize, Sample, CpuUsage)>);
 
 impl Trials {
-    /// One trial a cell and block, with the IOPS that `iops` says for them.
+    /// One trial for each cell and block, with the IOPS that `iops` gives.
     pub(super) fn of(
         plan: &StudyPlan,
         blocks: u32,
@@ -182,7 +182,7 @@ impl Trials {
             .collect()
     }
 
-    /// The answer to a question, whatever the laws say.
+    /// The answer to a question, without checking the laws.
     pub(super) fn ask(&self, plan: &StudyPlan, text: &str) -> Answer {
         let question = parse(text, &Vocabulary::of(plan)).unwrap();
         let views = self.views();
@@ -255,7 +255,7 @@ impl Noise {
     }
 }
 
-/// Log IOPS of 9 + `effect` of the cell + what the block does to all (SD 0.1) + noise of the cell's own
+/// Log IOPS of 9 + `effect` of the cell + an effect that the block's trials share (SD 0.1) + noise of each trial
 /// (SD `sd`), as IOPS.
 pub(super) fn iops_of(
     blocks: u32,

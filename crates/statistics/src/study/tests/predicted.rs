@@ -1,4 +1,4 @@
-//! Trials of a model, which repeats itself so exactly that the smallest difference is no chance.
+//! Trials of a model, which repeats itself so exactly that the smallest difference is significant.
 
 use super::*;
 use crate::anova::AnovaError;
@@ -47,7 +47,7 @@ fn a_predicted_difference_too_small_to_measure_is_none_in_either_direction() {
         assert!(negligible[0] && negligible[3], "{by}: {negligible:?}");
         assert_eq!(verdict, Verdict::Equivalent);
     }
-    // What was measured so exactly is a difference.
+    // Measured that exactly, it is a difference.
     let (replies, negligible, verdict) = asked(0.0001, false);
     assert_eq!(replies[..5], [Yes, No, Yes, Yes, Yes]);
     assert!(!negligible.contains(&true), "{negligible:?}");
@@ -63,7 +63,7 @@ fn a_predicted_difference_of_some_percent_is_one() {
     assert!(!negligible.contains(&true), "{negligible:?}");
 }
 
-/// The model's luck is a millionth here: an interval of no width and an F of millions would only say so.
+/// The model's noise is a millionth here: an interval of no width and an F of millions would only say so.
 #[test]
 fn a_model_that_repeats_itself_is_put_to_no_test() {
     let questions =
@@ -96,7 +96,7 @@ fn a_model_that_repeats_itself_is_put_to_no_test() {
         let is_allowed = |remark: &AnswerRemark| matches!(remark, AnswerRemark::BelowResolution(_));
         assert!(answer.remarks.iter().all(is_allowed), "{:?}", answer.remarks);
     }
-    // A model with luck in it is judged as a measurement is, and so is a measurement without.
+    // A model with noise is judged as a measurement is, and so is a measurement without noise.
     for (noise, is_predicted) in [(0.05, true), (1e-6, false)] {
         for answer in answers(noise, is_predicted) {
             assert!(answer.p_value.is_some() && answer.test.is_some(), "{answer:?}");
@@ -111,7 +111,7 @@ fn a_model_that_repeats_itself_is_put_to_no_test() {
 }
 
 #[test]
-fn of_values_that_are_all_alike_a_model_is_not_accused_of_copying() {
+fn equal_values_of_a_model_are_not_taken_for_copies() {
     let plan = StudyPlan {
         site_faults: Vec::new(),
         questions: vec!["iops depends on datastore".into()],

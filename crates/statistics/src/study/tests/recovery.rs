@@ -1,4 +1,4 @@
-//! Times of recovery as a metric: compared by blocks, and none where a trial ended before.
+//! Recovery time as a metric: compared by blocks, and absent where a trial ended too early.
 
 use stormeter_disk::DeviceError;
 use stormeter_study::{Step, StepAction};
@@ -10,8 +10,8 @@ use crate::study::{Surroundings, analyse};
 
 const BLOCKS: u32 = 6;
 
-/// Two datastores and a step in each trial, after which `a` goes on and `b` stands still for so many intervals
-/// as `still` says for the block.
+/// Two datastores and a step in each trial, after which `a` continues and `b` stands still for the number of
+/// intervals that `still` gives for the block.
 fn disturbed(still: impl Fn(u32) -> usize) -> (StudyPlan, Trials) {
     let mut plan = plan(&["a", "b"], &["w"], &[1]);
     let what = StepAction::Fault("link-flap nas 10ms".parse().unwrap());
@@ -33,7 +33,7 @@ fn disturbed(still: impl Fn(u32) -> usize) -> (StudyPlan, Trials) {
             let still = if cell == 1 { still(block) } else { 0 };
             for row in 4..4 + still {
                 let moved = std::mem::take(&mut sample.intervals[row].reads);
-                // What was counted stays counted.
+                // The totals stay.
                 sample.intervals[9].reads.operations += moved.operations;
             }
         }
@@ -61,7 +61,7 @@ fn recovery_and_outage_are_compared_like_any_metric() {
     assert!((value(0, Metric::Recovery) - (20e6 + lead_ns)).abs() < 1.0);
     assert!((value(1, Metric::Recovery) - (60e6 + lead_ns)).abs() < 1.0);
     assert_eq!((value(0, Metric::Outage), value(1, Metric::Outage)), (20e6, 60e6));
-    // That throughput breaks down is what was asked for and no drift.
+    // The drop of throughput is what the step is for, and no drift.
     assert!(
         analysis.findings.iter().all(|(_, found)| found.fact.law().is_none()),
         "{:?}",
@@ -70,7 +70,7 @@ fn recovery_and_outage_are_compared_like_any_metric() {
 }
 
 #[test]
-fn a_trial_that_ends_before_leaves_its_cell_without_a_time_and_is_told() {
+fn a_trial_that_ends_too_early_leaves_its_cell_without_a_time_and_is_reported() {
     let (mut plan, trials) = disturbed(|block| if block == 2 { 4 } else { 2 });
     plan.questions = vec!["a is faster than b in recovery".into()];
     let analysis = analysed(&plan, &trials);
@@ -90,7 +90,7 @@ fn a_trial_that_ends_before_leaves_its_cell_without_a_time_and_is_told() {
 }
 
 #[test]
-fn errors_under_steps_are_told_and_throw_nothing_away() {
+fn errors_under_steps_are_reported_and_invalidate_nothing() {
     let (plan, mut trials) = disturbed(|_| 2);
     let (sample, _) = trials.at(3, 1);
     sample.reads.errors = 5;

@@ -25,7 +25,7 @@ fn faster(plan: &StudyPlan) -> Trials {
 }
 
 #[test]
-fn cells_are_described_and_set_against_the_baseline() {
+fn cells_are_described_and_compared_with_the_baseline() {
     let plan = study();
     let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
     assert_eq!((analysis.complete_blocks, analysis.cells.len()), (6, 4));
@@ -49,7 +49,7 @@ fn cells_are_described_and_set_against_the_baseline() {
 }
 
 #[test]
-fn answers_stand_at_their_level_and_tell_the_adjusted_p() {
+fn answers_stand_at_their_level_and_have_the_adjusted_p() {
     let plan = study();
     let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
     let [first, second] = analysis.answers.as_slice() else { panic!("two answers") };
@@ -67,7 +67,7 @@ fn answers_stand_at_their_level_and_tell_the_adjusted_p() {
 }
 
 #[test]
-fn a_broken_law_spoils_the_questions_about_its_cell_only() {
+fn a_broken_law_invalidates_the_questions_about_its_cell_only() {
     let plan = study();
     let mut trials = faster(&plan);
     trials.at(3, 1).0.reads.errors = 2;
@@ -92,7 +92,7 @@ fn a_broken_law_spoils_the_questions_about_its_cell_only() {
 }
 
 #[test]
-fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
+fn a_low_ceiling_of_a_path_is_found_and_leaves_answers_standing() {
     let plan = study();
     let found = |iops| {
         let ceiling =
@@ -112,7 +112,7 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
         "of its own datastore alone"
     );
     assert_eq!(found(3.1 * most), []);
-    // Reports gather cells that share a way, which takes the same facts.
+    // Reports gather cells that share a path, which requires the same facts.
     let of = |datastore| MeasuredCeiling {
         kind: CeilingKind::NamedWay,
         datastore: Some(datastore),
@@ -125,9 +125,9 @@ fn a_way_that_can_do_little_more_is_found_and_leaves_answers_standing() {
     assert!(facts.len() == 2 && facts[0] == facts[1], "{facts:?}");
 }
 
-/// The generator is far above, and the way to b is not: what is held against b is its own way.
+/// The generator's ceiling is far above, and that of the path to b is not: b is compared with its own path.
 #[test]
-fn where_the_way_is_known_the_generator_s_ceiling_is_not_asked() {
+fn where_the_path_is_measured_the_generator_s_ceiling_does_not_count() {
     let plan = study();
     let found = |kind| {
         let of = |kind, datastore, iops| MeasuredCeiling { kind, datastore, workload: 0, iops };
@@ -177,7 +177,7 @@ fn the_design_is_judged_too() {
 }
 
 #[test]
-fn a_question_from_elsewhere_is_not_answered_and_spoils_nothing() {
+fn a_question_that_is_not_understood_leaves_the_rest_alone() {
     let mut plan = study();
     plan.questions = vec!["b is nicer than a".into()];
     let analysis = analysed(&plan, &faster(&plan), &Surroundings::default());
@@ -244,7 +244,7 @@ fn intervals_as_the_unit_come_with_what_they_are_worth() {
 }
 
 #[test]
-fn factors_of_intervals_are_analysed_as_published_studies_have_it() {
+fn factors_of_intervals_are_analysed_as_in_published_studies() {
     let mut plan = plan(&["a", "b"], &["w", "x"], &[1]);
     plan.design.unit = Unit::Interval;
     let trials = one_run(&plan, 0.0);
@@ -259,7 +259,7 @@ fn factors_of_intervals_are_analysed_as_published_studies_have_it() {
 
 /// Burst credit that the first trial of one cell used up, and disks in a server's memory.
 #[test]
-fn bursts_and_memories_on_the_way_are_found_in_their_cells() {
+fn bursts_and_memories_on_the_path_are_found_in_their_cells() {
     let plan = study();
     let mut trials = noisy(&plan, 8, 0.01, 9, |_| 0.0);
     for (block, cell, iops) in [(0, 3, 4 * 8000), (1, 3, 8000)] {
