@@ -51,7 +51,7 @@ pub(super) fn observations(of: Observations) -> String {
 /// A claim about one number.
 fn number(reply: Reply, grounds: &NumberGrounds, estimate: Option<&AnswerEstimate>) -> String {
     let claim = phrase(&grounds.claim);
-    let none = if grounds.is_negligible { "no difference worth the name: " } else { "" };
+    let none = if grounds.is_negligible { "negligible difference, " } else { "" };
     let shown = estimate.map(|estimate| measure(&grounds.claim, estimate)).unwrap_or_default();
     let size = observations(grounds.observations);
     let outlook = outlook(grounds.outlook);

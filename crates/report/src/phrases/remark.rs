@@ -19,11 +19,11 @@ const MOST_LISTED: usize = 4;
 /// A remark about an answer.
 pub(crate) fn remark(remark: &AnswerRemark) -> String {
     match remark {
-        AnswerRemark::LoadsLeftOut { count, why } => format!(
-            "{} could not be compared and was left out: {}",
-            plural(*count, "load"),
-            unanswered(why)
-        ),
+        AnswerRemark::LoadsLeftOut { count, why } => {
+            let was = if *count == 1 { "was" } else { "were" };
+            let loads = plural(*count, "load");
+            format!("{loads} could not be compared and {was} left out: {}", unanswered(why))
+        }
         AnswerRemark::BelowResolution(least) => format!(
             "Predicted differences below {} are treated as zero: they are below the model's resolution.",
             percent(*least)
@@ -41,7 +41,7 @@ pub(crate) fn remark(remark: &AnswerRemark) -> String {
             format!("Intervals have no {}, so the trial is the unit here.", metric.title())
         }
         AnswerRemark::FewBlocks { blocks, rule } => format!(
-            "Only {}: the interval rests on a spread that is hardly known; {rule} or more are the rule.",
+            "Only {}: the interval rests on a poorly known spread; {rule} or more are the rule.",
             plural(*blocks, "block")
         ),
         AnswerRemark::NotNormal { w, p, rank } => not_normal(*w, *p, *rank),
@@ -54,8 +54,8 @@ pub(crate) fn remark(remark: &AnswerRemark) -> String {
         ),
         AnswerRemark::CorrelatedIntervals(found) => correlated(found),
         AnswerRemark::OneRun => {
-            "There is one run of each: whatever differs from run to run (placement, caches, other load) is in the \
-             difference and not in its interval."
+            "There is one run of each cell: what differs from run to run (placement, caches, other load) is in the \
+             difference but not in its interval."
                 .into()
         }
         AnswerRemark::RatioRule(found) => ratio_rule(found),
@@ -82,7 +82,7 @@ fn not_normal(w: f64, p: f64, rank: Option<RankCheck>) -> String {
             let says = if says_yes { "says yes" } else { "does not say yes" };
             format!("a rank test of the claim {says}: Wilcoxon signed-rank, {}", p_value(p))
         }
-        None => "they are too few or too equal for a rank test".into(),
+        None => "they are too few or too similar for a rank test".into(),
     };
     format!(
         "The values of the blocks are not normal (Shapiro-Francia W′ = {w:.3}, {}); {rank}.",

@@ -3,6 +3,7 @@
 use stormeter_statistics::Unanswered;
 
 use super::claim::{load, loaded};
+use super::number::plural;
 
 /// The clause.
 pub(super) fn unanswered(why: &Unanswered) -> String {
@@ -21,28 +22,33 @@ pub(super) fn unanswered(why: &Unanswered) -> String {
             format!("the trials of {} have no {}", loaded(cell), metric.title())
         }
         Unanswered::FewBlocks { blocks } => {
-            let (plural, were) = if *blocks == 1 { ("", "was") } else { ("s", "were") };
+            let was = if *blocks == 1 { "was" } else { "were" };
             format!(
-                "{blocks} block{plural} with all of it {were} measured, and an interval needs at least 2 (better 5)"
+                "{} {was} measured, and an interval needs at least 2 (better 5)",
+                plural(*blocks, "complete block")
             )
         }
-        Unanswered::FewCompleteBlocks { blocks, metric } => format!(
-            "{blocks} block(s) have a {} for every combination, and at least 2 are needed (better 5)",
-            metric.title()
-        ),
+        Unanswered::FewCompleteBlocks { blocks, metric } => {
+            let has = if *blocks == 1 { "has" } else { "have" };
+            format!(
+                "{} {has} a value of {} for every combination, and at least 2 are needed (better 5)",
+                plural(*blocks, "block"),
+                metric.title()
+            )
+        }
         Unanswered::FewIntervals(cell) => {
             format!("fewer than two intervals with a value at {}", load(&cell.load))
         }
         Unanswered::OneLevel(factor) => {
-            format!("there are no two levels of {} to tell apart", factor.name())
+            format!("there are no two levels of {} to compare", factor.name())
         }
         Unanswered::MissingCombination => {
             "not every combination of the factors' levels is in the study; name workloads that have them all with \
              `on`"
                 .into()
         }
-        Unanswered::ExactModel => "the model gives the same in every block, so there is no chance that a difference \
-                                   could be held against; the tables have the figures"
+        Unanswered::ExactModel => "the model gives the same in every block, so there is no noise to compare a \
+                                   difference with; the tables have the figures"
             .into(),
         Unanswered::Variance(error) => error.to_string(),
     }
