@@ -1,7 +1,7 @@
 //! A study's report from what its results file holds and what the statistics concluded.
 //!
-//! Only arranging happens here: every figure is taken over as it was concluded. What is drawn over
-//! time is thinned by plain means, and the caption says how.
+//! This only arranges: every figure is the one that was concluded. Series over time are thinned to plain means,
+//! and the caption says so.
 
 use std::collections::HashSet;
 
@@ -23,41 +23,41 @@ use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
 use crate::wording::plural;
 
-/// The mean that charts over the whole study draw: as the `mpls-servers` study (2012) shows CPU and
+/// Length of the means in charts over the whole study, as the `mpls-servers` study (2012) shows CPU and
 /// network.
 pub(crate) const AVERAGE_NS: u64 = 20_000_000_000;
 /// Points kept of a cell's representative trial, and of each other trial.
 const MOST_POINTS: usize = 120;
 const OTHER_POINTS: usize = 30;
-/// Of a study with many cells so many points are kept in all representative trials together: more
-/// cannot be looked at, and the page is to stay light.
+/// Points kept of all representative trials together in a study with many cells: more are not looked at, and
+/// the page has to stay small.
 const POINTS_OF_ALL: usize = 8000;
 
-/// A trial of a study as it is kept.
+/// A trial of a study as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialParts<'a> {
     /// Which cell.
     pub cell: usize,
     /// Which block, counted from 0.
     pub block: u32,
-    /// When it began, in milliseconds since 1970-01-01 UTC.
+    /// When it started, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// How long it took in all.
     pub elapsed_ns: u64,
-    /// What was counted and what it cost; `None` for a trial that failed.
+    /// Its counts and costs; `None` for a failed trial.
     pub measured: Option<(&'a Sample, &'a CpuUsage)>,
-    /// What a reader should know of it, one sentence each.
+    /// Notes for the reader.
     pub notes: &'a [TrialNote],
-    /// What happened on the way and was mended.
+    /// Incidents that were recovered from, such as a lost connection.
     pub incidents: &'a [Incident],
-    /// What the host did meanwhile.
+    /// The host's activity meanwhile.
     pub monitor: &'a [MonitorRow],
-    /// What the parts of the site did, where it was predicted.
+    /// The use of the site's components, in a prediction.
     pub components: &'a [ComponentUse],
 }
 
 impl<'a> TrialParts<'a> {
-    /// A trial as the results file has it, with its cell and what the host did meanwhile.
+    /// A trial as it is in the results file, with its cell and the host's activity meanwhile.
     pub fn of(record: &'a TrialRecord, cell: usize, monitor: &'a [MonitorRow]) -> Self {
         let (measured, notes) = match &record.outcome {
             TrialOutcome::Measured { sample, cpu, notes } => {
@@ -79,32 +79,32 @@ impl<'a> TrialParts<'a> {
     }
 }
 
-/// What a report is made of.
+/// The parts from which a report is made.
 #[derive(Debug)]
 pub struct Parts<'a> {
     /// What was known before the first trial.
     pub header: Header,
     /// The trials of cells, in the order in which they ended; ceilings are apart.
     pub trials: &'a [TrialParts<'a>],
-    /// What happened on the way.
+    /// Incidents of the trials.
     pub events: &'a [Event],
-    /// Why the run ended; `None` when it was killed or goes on.
+    /// Why the run ended; `None` when it was killed or is still running.
     pub finished: Option<FinishReason>,
-    /// What was concluded.
+    /// The conclusions.
     pub analysis: Analysis,
-    /// The ceilings of the generator and of ways to datastores, as far as they were measured.
+    /// The measured ceilings of the generator and of the paths to datastores.
     pub ceilings: &'a [MeasuredCeiling],
-    /// The trials themselves, and what each of several hosts did in them, by the trials' numbers.
+    /// The trials themselves and the activity of each of several hosts, by the number of the trial.
     pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
-    /// What more of each component would bring, of a prediction.
+    /// The gain from more of each component, in a prediction.
     pub elasticities: &'a [Elasticity],
     /// The command that repeats the study, ready for a shell.
     pub repeat_command: String,
-    /// What remedies call settings.
+    /// The names of settings in remedies.
     pub names: SettingNames,
 }
 
-/// Arranges a run for showing.
+/// Arranges a run into a report.
 pub fn assemble(parts: Parts<'_>) -> Report {
     let Parts {
         header,
@@ -145,7 +145,7 @@ fn status(trials: &[TrialParts<'_>], reason: Option<FinishReason>, analysis: &An
     }
 }
 
-/// What holds each cell back, of those whose components are known.
+/// What limits each cell whose components are known.
 fn reasons(
     header: &Header,
     trials: &[TrialParts<'_>],
@@ -176,7 +176,7 @@ fn traces(header: &Header, trials: &[TrialParts<'_>]) -> Vec<TrialTrace> {
     let representatives: HashSet<usize> =
         (0..cells.len()).filter_map(|cell| representative(header, trials, cell)).collect();
     let most = (POINTS_OF_ALL / cells.len().max(1)).clamp(OTHER_POINTS, MOST_POINTS);
-    // A comparison draws all of them, and thins them itself.
+    // The page of a comparison draws all of them and thins them itself.
     let is_comparison = header.prediction.is_none() && header.plan.is_comparison();
     let points_of = |is_representative| match (is_comparison, is_representative) {
         (true, _) => usize::MAX,
@@ -224,8 +224,8 @@ fn traces(header: &Header, trials: &[TrialParts<'_>]) -> Vec<TrialTrace> {
         .collect()
 }
 
-/// The middle trial of a cell by the primary metric, the lower one of two; trials without a value of
-/// it stand in by their place in time.
+/// The middle trial of a cell by the primary metric, the lower one of two; a trial without a value of it
+/// counts as 0.
 fn representative(header: &Header, trials: &[TrialParts<'_>], cell: usize) -> Option<usize> {
     let mut values: Vec<(f64, usize)> = trials
         .iter()
@@ -241,7 +241,7 @@ fn representative(header: &Header, trials: &[TrialParts<'_>], cell: usize) -> Op
     values.get(values.len().saturating_sub(1) / 2).map(|(_, index)| *index)
 }
 
-/// Neighbouring intervals as one point, so that no more than `most` are left.
+/// Merges neighbouring intervals into one point until at most `most` are left.
 fn thin(points: &[SeriesPoint], most: usize) -> Vec<SeriesPoint> {
     let group = points.len().div_ceil(most.max(1)).max(1);
     points
@@ -259,7 +259,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// Means over [`AVERAGE_NS`] from the begin of the trial; none reaches into another trial.
+/// Means over [`AVERAGE_NS`] from the start of the trial; none extends into another trial.
 fn averages(rows: &[MonitorRow]) -> Vec<MonitorAverage> {
     let means = monitor::averages(rows, AVERAGE_NS);
     let average = |row: MonitorRow| MonitorAverage {
@@ -298,7 +298,7 @@ fn ceilings(
         .collect()
 }
 
-/// Makes one finding of those that say the same of several cells, or of what else each is about.
+/// Merges findings that say the same of several cells, or of several of what `about` names, into one.
 fn gather(findings: &mut Vec<Finding>, about: &str) {
     const NAMED: usize = 3;
     let mut gathered: Vec<(Finding, Vec<String>)> = Vec::new();
@@ -325,7 +325,7 @@ fn gather(findings: &mut Vec<Finding>, about: &str) {
     }));
 }
 
-/// The notes of each cell's first trial that has any, those alike as one.
+/// The notes of each cell's first trial that has any; equal ones are merged.
 fn notes_of_cells(
     trials: &[TrialParts<'_>],
     cells: usize,
@@ -378,7 +378,7 @@ fn findings(
     for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
         notes.extend(description.notes.iter().map(|note| (name.clone(), note.clone())));
     }
-    // What shows in every trial of a datastore is said once of it. Those of a prediction are of its cell,
+    // A note on every trial of a datastore is shown once for the datastore. Notes of a prediction are about a cell,
     // with figures that differ from trial to trial: the first of each cell speaks for it.
     let is_predicted = report.header.prediction.is_some();
     let named = datastore_names(report);
@@ -415,7 +415,7 @@ fn findings(
     findings.extend(settling(settled_before.chain(settled), &names));
     findings.extend(of_datastores(report));
     let failed = report.status.failed_trials;
-    // A comparison says it of each datastore.
+    // A comparison shows it for each datastore.
     if failed > 0 && !report.is_comparison() {
         findings.push(Finding {
             severity: Severity::Warning,
@@ -432,7 +432,7 @@ fn findings(
     findings
 }
 
-/// What each datastore is called in findings.
+/// The name of each datastore in findings.
 fn datastore_names(report: &Report) -> Vec<String> {
     match report.is_comparison() {
         true => datastore_labels(report.plan()),
@@ -440,7 +440,7 @@ fn datastore_names(report: &Report) -> Vec<String> {
     }
 }
 
-/// What a reader should know of the datastores that are compared.
+/// Notes for the reader on the compared datastores.
 fn of_datastores(report: &Report) -> Vec<Finding> {
     let note = |subject: &str, what: &str, advice: &str| Finding {
         severity: Severity::Note,

@@ -28,7 +28,7 @@ pub(crate) fn range(ratio: f64, interval: &Interval) -> String {
         end if is_multiple(ratio) && end > 1000.0 => "> 1000".into(),
         end if is_multiple(ratio) && end < 0.0001 => "0".into(),
         end if is_multiple(ratio) => multiple(end),
-        // How far it is from known is not worth more figures.
+        // The exact size of such an uncertainty does not matter.
         end if end > 11.0 => "> +1000".into(),
         end => percent(end),
     };

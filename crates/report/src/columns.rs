@@ -10,14 +10,14 @@ pub(crate) struct Columns<'a> {
     pub(crate) indent: usize,
     /// Columns between two cells.
     pub(crate) gap: usize,
-    /// Which cells stand at the left of their column; those not named do.
+    /// Which cells are aligned left in their column; cells beyond the list are.
     pub(crate) left: &'a [bool],
     /// Whether the first row names the columns.
     pub(crate) has_head: bool,
 }
 
 impl Columns<'_> {
-    /// The lines, and of each whether it is the head.
+    /// The lines, each with whether it is the head.
     pub(crate) fn lines<R: AsRef<[String]>>(
         &self,
         rows: &[R],

@@ -1,11 +1,11 @@
-//! A moment as a date, for people: UTC, so that two reports can be put in order anywhere.
+//! Points in time as dates for people: in UTC, so that reports from anywhere can be put in order.
 
 /// `2026-09-21 13:46 UTC` from milliseconds since 1970-01-01 UTC (Gregorian calendar).
 pub fn utc(unix_ms: u64) -> String {
     let minutes = unix_ms / 60_000;
     let (mut day, minute_of_day) = (minutes / 1440, minutes % 1440);
     let mut year = 1970;
-    // A hostile file may hold any number; nothing beyond the year 9999 is a date.
+    // A hostile file may contain any number; years end at 9999.
     while year < 9999 && day >= days_of_year(year) {
         day -= days_of_year(year);
         year += 1;

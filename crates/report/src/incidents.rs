@@ -1,22 +1,21 @@
-//! What happened during the trials and was mended, as warnings: each thing once, with the trials in
-//! which it happened.
+//! Incidents during the trials that were recovered from, as warnings: each once, with its trials.
 //!
-//! A connection that was lost and made again does not make a trial invalid: that is what the storage
-//! is like. But whoever reads the figures should know.
+//! A connection that was lost and re-established does not make a trial invalid: the storage behaves like that.
+//! But readers of the figures should know.
 
 use stormeter_results::Incident;
 
 use crate::model::{Finding, Severity};
 use crate::phrases;
 
-/// So many things are told of a datastore; the results file has them all.
+/// How many incidents of a datastore are shown; the results file has all of them.
 const MOST_TOLD: usize = 8;
 const ADVICE: &str = "the trials count all the same; if they stand out, look for the cause on the \
                       server and in the network, then measure again";
-/// So many blocks are named.
+/// How many blocks are named.
 const MOST_BLOCKS: usize = 6;
 
-/// A thing that happened to a datastore, over all its trials.
+/// An incident of a datastore, over all its trials.
 struct Happening<'a> {
     datastore: usize,
     incident: &'a Incident,
@@ -25,8 +24,8 @@ struct Happening<'a> {
     trials: Vec<Option<u32>>,
 }
 
-/// The incidents of trials given as datastore, block counted from 1 (`None`: before the first) and what happened;
-/// `names` are the datastores'.
+/// The warnings for incidents, which are given with their datastore and block, counted from 1 (`None`: before the
+/// first); `names` are those of the datastores.
 pub(crate) fn incidents_of<'a>(
     trials: impl Iterator<Item = (usize, Option<u32>, &'a [Incident])>,
     names: &[String],
@@ -66,7 +65,7 @@ pub(crate) fn incidents_of<'a>(
             severity: Severity::Warning,
             subject: name.clone(),
             what,
-            // Once for all of them.
+            // One advice for all of them.
             advice: if number == last { ADVICE.into() } else { String::new() },
         }));
     }
@@ -111,7 +110,7 @@ mod tests {
 
     const LOST: &[(&str, u32)] = &[("lost", 1)];
 
-    /// A trial of a block, or before the first one, in which this happened so often.
+    /// A trial of a block, or before the first one, with the number of times that this happened.
     type Happened<'a> = (Option<u32>, &'a [(&'a str, u32)]);
 
     fn said(trials: &[Happened<'_>]) -> Vec<String> {

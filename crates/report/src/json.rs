@@ -1,8 +1,8 @@
-//! The report for programs: one object whose form a committed JSON Schema fixes. What happened over time is in the
+//! The report for programs: one object whose form a committed JSON Schema fixes. Series over time are in the
 //! results file and not repeated here.
 //!
-//! The schema is a promise to scripts, so it is written by hand and not derived: a renamed field
-//! in the program breaks a test here and not somebody's pipeline.
+//! The schema is a promise to scripts, so it is written by hand and not derived: a renamed field in the program
+//! breaks a test here and not a user's pipeline.
 
 use serde_json::{Value, json as object};
 use stormeter_statistics::{Answer, CellSummary, Interval};
@@ -24,7 +24,7 @@ pub const SCHEMA: &str = include_str!("../../../docs/schema/report.schema.json")
 /// Raised when a field is removed or changes its meaning; new fields do not raise it.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// The percentiles that a cell gives.
+/// The percentiles of a cell.
 const PERCENTILES: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
 
 /// The report as a JSON value. Numbers that are not finite are `null`.
@@ -101,7 +101,7 @@ pub fn json(report: &Report) -> Value {
     value
 }
 
-/// Each metric of each cell against the baseline's cell of the same load, those that carry a verdict first.
+/// Each metric of each cell compared with the baseline at the same load, those that carry a verdict first.
 fn comparisons(grid: &Grid<'_>) -> Vec<Value> {
     let (report, plan) = (grid.report, grid.report.plan());
     let cells = &report.analysis.cells;
@@ -166,7 +166,7 @@ fn comparisons(grid: &Grid<'_>) -> Vec<Value> {
     all.into_iter().map(|(_, value)| value).collect()
 }
 
-/// Why nothing can be concluded from these cells. What is invalid in a comparison ends it, so there it is of all.
+/// Why nothing can be concluded from these cells. An invalid result ends a comparison, so there it concerns all cells.
 fn why_invalid(grid: &Grid<'_>, cells: [usize; 2]) -> String {
     let report = grid.report;
     let own = report.analysis.findings.iter().find_map(|(cell, finding)| {
@@ -177,7 +177,7 @@ fn why_invalid(grid: &Grid<'_>, cells: [usize; 2]) -> String {
     own.filter(|_| !report.is_comparison()).unwrap_or_else(|| invalid_by(&report.findings))
 }
 
-/// For what it was predicted, and what holds each cell back.
+/// The site of a prediction, and what limits each cell.
 fn prediction(grid: &Grid<'_>) -> Value {
     let report = grid.report;
     let Some(prediction) = &report.header.prediction else { return Value::Null };
@@ -369,7 +369,7 @@ fn datastore(report: &Report, index: usize) -> Value {
 }
 
 fn reason(status: &Status) -> Value {
-    // The word that the results file has: `precision-reached`, `time-limit`, …
+    // The word in the results file: `precision-reached`, `time-limit`, …
     let reason = serde_json::to_value(&status.reason).unwrap_or_default();
     reason.get("why").cloned().unwrap_or_default()
 }

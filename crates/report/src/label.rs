@@ -1,17 +1,17 @@
-//! Short names for datastores: what the user typed, cut to what a table can hold.
+//! Short names for datastores: the user's words, cut to the width of a table.
 
 use std::collections::HashMap;
 
 use stormeter_study::StudyPlan;
 
-/// So many characters fit into a column's head and beside a chart.
+/// How many characters fit into the head of a column and next to a chart.
 const LONGEST: usize = 26;
 
 /// A label for each URL: the URL itself where it is short, otherwise the host and the end of the
 /// path with `…` between. All labels differ: equal ones are numbered.
 pub fn labels(urls: &[String]) -> Vec<String> {
     let mut short: Vec<String> = urls.iter().map(|url| shorten(url, LONGEST)).collect();
-    // Where only the options tell two apart, they stay and the path gives way.
+    // Where two differ only in their options, the options stay and the path is shortened.
     for (index, url) in urls.iter().enumerate() {
         let clashes = (0..urls.len()).any(|i| urls[i] != *url && short[i] == short[index]);
         if let (true, Some((place, options))) = (clashes, url.split_once('?')) {
@@ -37,7 +37,7 @@ pub fn labels(urls: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A label for each datastore of a plan: its name, or where it has none but its URL, a short form of that.
+/// A label for each datastore of a plan: its name, or a short form of its URL where that is its name.
 pub fn datastore_labels(plan: &StudyPlan) -> Vec<String> {
     let is_url = plan.is_from_options();
     let names = plan.datastores.iter().map(|it| if is_url { &it.url } else { &it.name });
@@ -47,7 +47,7 @@ pub fn datastore_labels(plan: &StudyPlan) -> Vec<String> {
 /// At most `longest` characters of a URL: options go first, then the middle.
 pub(crate) fn shorten(url: &str, longest: usize) -> String {
     let url = url.strip_prefix("file://").unwrap_or(url);
-    // A password must not get here; if one does, it is not shown.
+    // A password should not get here; if one does, it is not shown.
     let url = match (url.find("://"), url.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => {
             format!("{}{}", &url[..scheme + 3], &url[at + 1..])
@@ -64,8 +64,8 @@ pub(crate) fn shorten(url: &str, longest: usize) -> String {
     }
 }
 
-/// Of an iSCSI URL the portal, the target's own part of its name and the LUN: the naming authority, which
-/// is most of the name, is the same for all targets of a site.
+/// The portal, the end of the target's name and the LUN of an iSCSI URL: the naming authority, which is most of
+/// the name, is the same for all targets of a site.
 fn target(url: &str, longest: usize) -> Option<String> {
     let (portal, rest) = url.strip_prefix("iscsi://")?.split_once('/')?;
     let (name, lun) = rest.rsplit_once('/')?;
@@ -77,8 +77,8 @@ fn target(url: &str, longest: usize) -> Option<String> {
         .find(|label| label.chars().count() <= longest)
 }
 
-/// Cuts out the middle. The end of a path tells more than its begin, so it is left longer. Of a URL
-/// the slashes go first, then what is between the host and the end, then the host; the scheme stays.
+/// Cuts out the middle. The end of a path says more than its start, so more of it is kept. A URL loses its
+/// slashes first, then the part between host and end, then the host; the scheme stays.
 pub(crate) fn elide(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_string();

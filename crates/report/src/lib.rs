@@ -1,8 +1,7 @@
-//! Shows what a run found: as text, as JSON and as a page.
+//! Shows the results of a run: as text, as JSON and as a page.
 //!
-//! [`Report`] holds everything that is shown; whoever analyses a run fills it in, and the three
-//! presentations only lay it out. Nothing here computes a statistic, reads a file or asks a clock,
-//! and the page needs no network.
+//! [`Report`] contains everything that is shown; [`assemble()`] fills it in, and the three presentations only lay
+//! it out. Nothing here computes a statistic, reads a file or a clock, and the page needs no network.
 
 mod assemble;
 mod change;
@@ -43,7 +42,7 @@ pub use quantity::{metric_unit, metric_value};
 pub use text::{TerminalOptions, wrap};
 pub use wording::shell_command;
 
-/// The report as text, ending in a line break; of a comparison in its compact layout.
+/// The report as text, ending in a line break; a comparison has the compact layout.
 pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     match Compact::of(report) {
         Some(comparison) => compact::terminal(&comparison, options),
@@ -51,7 +50,7 @@ pub fn terminal(report: &Report, options: TerminalOptions) -> String {
     }
 }
 
-/// The report as a page; of a comparison in its compact layout.
+/// The report as a page; a comparison has the compact layout.
 pub fn html(report: &Report) -> String {
     match Compact::of(report) {
         Some(comparison) => compact::html(&comparison),

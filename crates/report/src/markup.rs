@@ -14,14 +14,14 @@ pub(crate) struct Markup {
     open: Vec<&'static str>,
 }
 
-/// The begin of an element, to which attributes are added.
+/// The start of an element, to which attributes are added.
 #[must_use = "an element must be ended by open, text or empty"]
 pub(crate) struct Tag<'a> {
     markup: &'a mut Markup,
     name: &'static str,
 }
 
-/// What may be an attribute's value.
+/// The value of an attribute.
 pub(crate) trait Value {
     fn write_to(&self, text: &mut String);
 }
@@ -46,13 +46,13 @@ impl Value for usize {
 }
 
 impl Value for f64 {
-    /// A coordinate; a tenth of a pixel is all that shows.
+    /// A coordinate, to a tenth of a pixel.
     fn write_to(&self, text: &mut String) {
         text.push_str(&coordinate(*self));
     }
 }
 
-/// A coordinate without needless zeros. What is not finite has no place and goes to 0.
+/// A coordinate without needless zeros. A value that is not finite has no place and becomes 0.
 pub(crate) fn coordinate(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.1}");
@@ -61,7 +61,7 @@ pub(crate) fn coordinate(value: f64) -> String {
 }
 
 impl Markup {
-    /// Begins an element.
+    /// Starts an element.
     pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
         self.text.push('<');
         self.text.push_str(name);
@@ -88,7 +88,7 @@ impl Markup {
         }
     }
 
-    /// Puts in markup that was built apart.
+    /// Appends markup that was built separately.
     pub(crate) fn append(&mut self, markup: Markup) {
         self.text.push_str(&markup.finish());
     }
@@ -121,7 +121,7 @@ impl<'a> Tag<'a> {
         self
     }
 
-    /// Leaves the element open for what follows.
+    /// Leaves the element open for content.
     pub(crate) fn open(self) {
         self.markup.text.push('>');
         self.markup.open.push(self.name);

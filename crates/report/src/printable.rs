@@ -1,6 +1,6 @@
-//! Text of foreign origin (URLs, messages, names from other people's files) on a terminal.
+//! Untrusted text (URLs, messages, names from files of others) on a terminal.
 
-/// The text with every control character replaced, so that it cannot steer the terminal.
+/// The text with every control character replaced, so that it cannot control the terminal.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

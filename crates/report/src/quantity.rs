@@ -1,11 +1,11 @@
-//! Metrics as people read them: a number of three or so digits and a unit.
+//! Metrics as people read them: a number of about three digits and a unit.
 
 use stormeter_study::Metric;
 use stormeter_units::{format_count, format_duration_ns};
 
 use crate::compact::model::MetricValue;
 
-/// A number and its unit, still apart: text puts them together, a page puts a thin space between.
+/// A number and its unit: text joins them, a page puts a thin space between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
     pub(crate) number: String,
@@ -13,7 +13,7 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
-    /// With narrow no-break spaces, as typesetters do it: for drawings and the page.
+    /// With narrow no-break spaces, for drawings and the page.
     pub(crate) fn typeset(&self) -> String {
         let number = self.number.replace(' ', "\u{202f}");
         if self.unit.is_empty() { number } else { format!("{number}\u{202f}{}", self.unit) }
@@ -87,11 +87,11 @@ fn throughput(bytes_per_s: f64) -> Quantity {
 pub(crate) fn spread_percent(value: &MetricValue) -> Option<String> {
     let interval = value.interval?;
     let half = interval.relative_half_width(value.value) * 100.0;
-    // Beyond a multiple of ten, how far it is from known is not worth a figure.
+    // Beyond tenfold the exact size of the uncertainty does not matter.
     half.is_finite().then(|| if half > 999.0 { ">999".into() } else { decimals(half) })
 }
 
-/// A percentage with as many decimals as it deserves: `240`, `23.4`, `1.2`, `0.04`.
+/// A percentage with at least two digits: `240`, `23.4`, `1.2`, `0.04`.
 pub(crate) fn decimals(percent: f64) -> String {
     match percent.abs() {
         size if !size.is_finite() => "–".into(),

@@ -1,13 +1,13 @@
-//! How long it took after the trials until what was written was on storage.
+//! How long writes took after the trials until they were on storage.
 //!
-//! That time is in no figure: where a datastore acknowledges writes from a memory, its trials are as
-//! fast as that memory until it is full, and whoever reads them should know what followed.
+//! No figure contains that time: where a datastore acknowledges writes from a memory, its trials are as fast as
+//! that memory until it is full, and readers should know what followed.
 
 use stormeter_units::format_duration_ns;
 
 use crate::model::{Finding, Severity};
 
-/// Less than this is the end of connections and files, which every trial has.
+/// A shorter time is that of closing connections and files, as in every trial.
 const WORTH_TELLING_NS: u64 = 100_000_000;
 
 /// One note for each datastore whose trials took long to settle; the trials are given as datastore and

@@ -10,7 +10,7 @@ use crate::printable::printable;
 pub struct TerminalOptions {
     /// Whether to colour by ANSI escapes; the caller knows `NO_COLOR` and what stdout is.
     pub color: bool,
-    /// Columns to fill. Tables take the form that fits.
+    /// Width in columns. Tables take the widest form that fits.
     pub width: usize,
     /// Whether to end with the command that repeats the run.
     pub repeat: bool,

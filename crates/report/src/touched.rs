@@ -27,7 +27,7 @@ pub(crate) fn line(report: &Compact) -> Option<String> {
     (!each.is_empty()).then(|| format!("Touched: {}.", each.join("; ")))
 }
 
-/// Of several cells: the range over them.
+/// The range over several cells.
 pub(crate) fn range<'a>(cells: impl Iterator<Item = &'a Touched>) -> Option<String> {
     let cells: Vec<&Touched> = cells.collect();
     let ends = |share: fn(&Touched) -> f64| {
@@ -49,13 +49,13 @@ pub(crate) fn range<'a>(cells: impl Iterator<Item = &'a Touched>) -> Option<Stri
     })
 }
 
-/// Two digits are enough for what is expected and not counted.
+/// Two digits are enough for an expectation that was not counted.
 fn rounded(share: f64) -> String {
     let digits = if share < 0.1 { 1e3 } else { 1e2 };
     percent((share * digits).round() / digits)
 }
 
-/// As both JSON reports have it.
+/// As JSON.
 pub(crate) fn json(touched: &Touched) -> Value {
     object!({
         "working_set_bytes": touched.working_set_bytes,

@@ -1,13 +1,13 @@
-//! A relative value with its interval: `±` where both sides are alike, else the interval itself, because
-//! `264 ±616` invites reading −352.
+//! A relative value with its interval: `±` where both sides are about equal, otherwise the interval itself, because
+//! `264 ±616` would suggest −352.
 
 use stormeter_statistics::Interval;
 
 use crate::full::hundred;
 
-/// Sides that differ by more than this share of the larger are not alike.
+/// Sides that differ by more than this share of the larger are not about equal.
 const ALIKE: f64 = 0.2;
-/// Beyond this, in per cent of the baseline, how far it is from known is not worth a figure.
+/// Beyond this, in per cent of the baseline, the exact size of the uncertainty does not matter.
 const MOST: f64 = 9_999.0;
 
 /// The candidate when the baseline is 100: `76.6 ±1.5`, `264 (79 to 880)`, `150 (1 to >9999)`.
@@ -25,7 +25,7 @@ pub(crate) fn relative(ratio: f64, interval: &Interval) -> String {
     format!("{} ({} to {})", end(ratio), end(interval.low), end(interval.high))
 }
 
-/// An end of an interval that is wide: three digits are enough.
+/// An end of a wide interval: three digits are enough.
 fn end(ratio: f64) -> String {
     match ratio * 100.0 {
         percent if !percent.is_finite() || percent > MOST => format!(">{MOST:.0}"),

@@ -73,7 +73,7 @@ pub(crate) fn load(report: &Compact) -> String {
     text
 }
 
-/// What a datastore is: `ext4 on /dev/sda1, O_DIRECT, io_uring`, `NFSv3, native client, io_uring`.
+/// The kind of a datastore: `ext4 on /dev/sda1, O_DIRECT, io_uring`, `NFSv3, native client, io_uring`.
 pub(crate) fn datastore(description: &DatastoreDescription) -> String {
     if description.kind == "null" {
         return "completes at once, without any storage".into();
@@ -99,12 +99,12 @@ pub(crate) fn datastore(description: &DatastoreDescription) -> String {
     parts.join(", ")
 }
 
-/// How far the run came: `Ended after 9 blocks (18 trials, 1.52min): the precision was reached.`
+/// How far the run got: `Ended after 9 blocks (18 trials, 1.52min): the precision was reached.`
 pub(crate) fn status(status: &Status) -> String {
     status_in(status, "")
 }
 
-/// The same with what kind of time it took behind the time: ` of virtual time`.
+/// The same with the kind of time after the time: ` of virtual time`.
 pub(crate) fn status_in(status: &Status, time: &str) -> String {
     let blocks = plural(u64::from(status.blocks), "block");
     let trials = plural(u64::from(status.trials), "trial");
@@ -120,7 +120,7 @@ pub(crate) fn status_in(status: &Status, time: &str) -> String {
     }
 }
 
-/// What verifying came to: `Verified: a: 1 234 blocks read back, none wrong; b: …`.
+/// The result of verification: `Verified: a: 1 234 blocks read back, none wrong; b: …`.
 pub(crate) fn verified(report: &Compact) -> Option<String> {
     let each = report.datastores.iter().filter_map(|datastore| {
         let Verified { blocks, unknown_blocks, wrong_blocks, .. } = *datastore.verified.as_ref()?;
@@ -139,7 +139,7 @@ pub(crate) fn verified(report: &Compact) -> Option<String> {
     (!each.is_empty()).then(|| format!("Verified: {}.", each.join("; ")))
 }
 
-/// The ceilings in sentences: of each datastore that of its own way.
+/// The ceilings in sentences: for each datastore that of its own path.
 pub(crate) fn ceilings(report: &Compact) -> Vec<String> {
     let times = |times: Option<f64>, most: &str| {
         times
@@ -150,7 +150,7 @@ pub(crate) fn ceilings(report: &Compact) -> Vec<String> {
     if let Some(Ceiling { iops, times_measured }) = report.ceiling {
         let has_own = |datastore| report.way_ceilings.iter().any(|it| it.datastore == datastore);
         let mut others = (0..report.datastores.len()).filter(|datastore| !has_own(*datastore));
-        // Where each has its own, the generator's says nothing about any of them.
+        // Where each has its own, that of the generator limits none of them.
         if others.clone().next().is_some() {
             let most = if report.way_ceilings.is_empty() { "" } else { " without a network" };
             let is_far = others.any(|it| is_in_the_network(&report.datastores[it].description));
@@ -177,12 +177,12 @@ pub(crate) fn ceilings(report: &Compact) -> Vec<String> {
     sentences
 }
 
-/// Whether a client of ours speaks to a server there.
+/// Whether a client of Stormeter talks to a server there.
 pub(crate) fn is_in_the_network(description: &DatastoreDescription) -> bool {
     ["nfs", "iscsi"].contains(&description.kind.as_str())
 }
 
-/// What the times of an open loop are, and which of them others measure.
+/// The times of an open loop, and which of them other generators measure.
 pub(crate) const OPEN_LOOP_TIMES: &str = "Latency counts from when a request was due (response time), service \
                                           time from when it was issued, as lat and clat of fio do: compare \
                                           service times with those. Between the two lies the lateness of the \

@@ -13,7 +13,7 @@ use stormeter_report::compact::{Compact, WayCeiling, html, terminal};
 use stormeter_report::{Finding, Severity, TerminalOptions};
 use stormeter_statistics::Verdict;
 
-/// The page, which is also left beside the test's binaries to be looked at.
+/// The page, which is also left in the target directory to be looked at.
 fn page(name: &str, report: &Compact) -> String {
     let page = html(report);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();

@@ -1,5 +1,5 @@
 //! What the text and the JSON of a study look like, to the letter. After a change that is meant,
-//! `UPDATE_GOLDEN=1 cargo test -p stormeter-report` writes the files anew: read the difference.
+//! `UPDATE_GOLDEN=1 cargo test -p stormeter-report` rewrites the files: read the difference.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn compare(name: &str, text: &str) {
         std::fs::write(&path, text).unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
-    assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{text}");
+    assert!(golden == text, "{name} differs; UPDATE_GOLDEN=1 rewrites it. Now:\n{text}");
 }
 
 fn hundred_columns() -> TerminalOptions {

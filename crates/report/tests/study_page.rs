@@ -14,7 +14,7 @@ use stormeter_report::{Finding, Report, Severity, html};
 use stormeter_statistics::Interval;
 use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
-/// The page, which is also left beside the test's binaries to be looked at.
+/// The page, which is also left in the target directory to be looked at.
 fn page(name: &str, report: &Report) -> String {
     let page = html(report);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), &page).unwrap();

@@ -1,4 +1,4 @@
-//! How it was measured, on what, and how to do it again.
+//! How and on which machine a comparison was measured, and how to repeat it.
 
 use stormeter_study::Blocks;
 use stormeter_units::{format_bytes, format_duration_ns};

@@ -1,5 +1,5 @@
 //! The compact layout: the report of a comparison, which has one verdict for each candidate. The sentence comes first,
-//! then what is wrong with it, then the numbers, for all datastores side by side.
+//! then the findings that weaken it, then the numbers of all datastores side by side.
 //!
 //! [`Compact`] is a view of a [`crate::Report`]; text and page only lay it out.
 

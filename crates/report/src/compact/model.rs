@@ -15,13 +15,13 @@ use crate::model::{Finding, SeriesPoint, Status};
 pub struct Compact {
     /// What was planned, on which machine, with which datastores.
     pub header: Header,
-    /// How far it came and why it ended.
+    /// How far it got and why it ended.
     pub status: Status,
-    /// The datastores in the plan's order; other parts name them by their place here.
+    /// The datastores in the order of the plan; other parts refer to them by index.
     pub datastores: Vec<Datastore>,
-    /// Each candidate against the baseline. The primary metric's come first.
+    /// Each candidate compared with the baseline, the primary metric first.
     pub comparisons: Vec<MetricComparison>,
-    /// What the laws and the checks found, the worst first.
+    /// The findings of laws and checks, the most severe first.
     pub findings: Vec<Finding>,
     /// Each trial over time, in the order of the run.
     pub trials: Vec<TrialSeries>,
@@ -29,9 +29,9 @@ pub struct Compact {
     pub latencies: Vec<LatencyDistribution>,
     /// CPU time per I/O of each datastore.
     pub cpu: Vec<CpuPerIo>,
-    /// The load generator by itself.
+    /// The ceiling of the load generator.
     pub ceiling: Option<Ceiling>,
-    /// The ways to datastores in the network by themselves, as far as they were measured.
+    /// The measured ceilings of the paths to datastores in the network.
     #[serde(default)]
     pub way_ceilings: Vec<WayCeiling>,
     /// The command that repeats the run, seed included, ready for a shell.
@@ -41,16 +41,16 @@ pub struct Compact {
 /// A datastore and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Datastore {
-    /// What tables and charts call it: short, different from all others (see [`crate::labels`]).
+    /// Its name in tables and charts: short and unique (see [`crate::labels`]).
     pub label: String,
-    /// What it was found to be.
+    /// Its description.
     pub description: DatastoreDescription,
-    /// Its metrics, absolute; one that could not be had is left out.
+    /// Its metrics as absolute values, without those that could not be measured.
     pub values: Vec<MetricValue>,
-    /// What its reads returned, over all trials; `None` where that was not verified.
+    /// Whether its reads returned what was written, over all trials; `None` without verification.
     #[serde(default)]
     pub verified: Option<Verified>,
-    /// What its trials touched of its disks; `None` where that is not known.
+    /// How much of its disks its trials touched; `None` where that is unknown.
     #[serde(default)]
     pub touched: Option<Touched>,
 }
@@ -58,26 +58,26 @@ pub struct Datastore {
 /// A metric of a datastore over its trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MetricValue {
-    /// Which.
+    /// The metric.
     pub metric: Metric,
     /// Mean over the trials, in the metric's unit.
     pub value: f64,
     /// Its interval; `None` with fewer than two trials.
     pub interval: Option<Interval>,
-    /// Trials behind it.
+    /// Number of trials.
     pub n: usize,
 }
 
-/// A metric of a candidate against the baseline.
+/// A metric of a candidate compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricComparison {
-    /// The baseline's place among the datastores.
+    /// Index of the baseline.
     pub baseline: usize,
-    /// The candidate's place among the datastores.
+    /// Index of the candidate.
     pub candidate: usize,
-    /// Which metric.
+    /// The metric.
     pub metric: Metric,
-    /// Whether it carries the verdict; the others are shown beside, adjusted by Holm.
+    /// Whether it carries the verdict; the others are shown in addition, adjusted by Holm.
     pub primary: bool,
     /// Ratio, interval and verdict.
     pub comparison: Comparison,
@@ -86,32 +86,32 @@ pub struct MetricComparison {
 /// A trial over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSeries {
-    /// Which datastore.
+    /// Index of the datastore.
     pub datastore: usize,
-    /// Which block, counted from 0.
+    /// The block, counted from 0.
     pub block: u32,
-    /// Begin of the trial since the begin of the run, ramp included.
+    /// Start of the trial since the start of the run, ramp included.
     pub start_ns: u64,
-    /// End of the trial since the begin of the run.
+    /// End of the trial since the start of the run.
     pub end_ns: u64,
     /// I/Os a second over the whole measured window.
     pub iops: f64,
     /// Mean latency over it; `None` without an I/O.
     pub latency_mean_ns: Option<f64>,
-    /// One point an interval of the measured window.
+    /// One point for each interval of the measured window.
     pub points: Vec<SeriesPoint>,
 }
 
 /// The latencies of one datastore.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyDistribution {
-    /// Which datastore.
+    /// Index of the datastore.
     pub datastore: usize,
-    /// The merged histogram, upwards.
+    /// The merged histogram, in ascending order.
     pub buckets: Vec<Bucket>,
-    /// Points of the percentile curve, upwards; [`curve_fractions`] says which are good to have.
+    /// Points of the percentile curve, in ascending order, at the [`curve_fractions`].
     pub percentiles: Vec<PercentilePoint>,
-    /// The same of service times, which only an open loop has beside latencies.
+    /// The same for service times, which only an open loop has in addition to latencies.
     #[serde(default)]
     pub service: Vec<PercentilePoint>,
 }
@@ -130,17 +130,17 @@ pub struct Bucket {
 /// A point of the percentile curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PercentilePoint {
-    /// Share of the I/Os that were at most as slow: 0.99 for p99.
+    /// Share of the I/Os that took at most this long: 0.99 for p99.
     pub fraction: f64,
     /// The latency.
     pub latency_ns: f64,
 }
 
-/// CPU time per I/O of a datastore, in parts that add up to the host's: its busy time less what it
-/// spends when nothing is driven, and less the tool's own constant part.
+/// CPU time per I/O of a datastore, in parts that add up to the host's: its busy time less its idle load and
+/// less the tool's own constant part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CpuPerIo {
-    /// Which datastore.
+    /// Index of the datastore.
     pub datastore: usize,
     /// User time of the driving threads.
     pub threads_user_ns: f64,
@@ -148,8 +148,8 @@ pub struct CpuPerIo {
     pub threads_system_ns: f64,
     /// The rest of this process: the kernel's io_uring workers, the positional engine's threads.
     pub process_other_ns: f64,
-    /// The target: the server's processes on this machine. `None` where there are none, or where
-    /// their time is not known and so in the rest of the machine's.
+    /// The target: the server's processes on this machine. `None` where there are none, or where their time is
+    /// unknown and therefore part of the rest of the machine's.
     #[serde(default)]
     pub target_ns: Option<f64>,
     /// The rest of the machine's busy time: interrupts, softirqs, kernel threads, other processes.
@@ -167,42 +167,42 @@ impl CpuPerIo {
     }
 }
 
-/// What the load generator does by itself, on `null:`.
+/// The rate of the load generator alone, on `null:`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
     /// I/Os a second.
     pub iops: f64,
-    /// The ceiling divided by the most that was measured on a datastore that has no ceiling of its own way;
-    /// `None` where there is none.
+    /// The ceiling divided by the highest rate of a datastore without a ceiling of its own path; `None` where
+    /// there is no such datastore.
     pub times_measured: Option<f64>,
 }
 
-/// What the client of a datastore in the network does by itself, through a server on this machine that answers
-/// from nothing.
+/// The rate of the client of a datastore in the network alone, against a server on this machine that answers
+/// without storage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct WayCeiling {
     /// The datastore.
     pub datastore: usize,
     /// I/Os a second.
     pub iops: f64,
-    /// The ceiling divided by the most that was measured on the datastore; `None` where nothing was.
+    /// The ceiling divided by the highest rate of the datastore; `None` where none was measured.
     pub times_measured: Option<f64>,
 }
 
 impl Compact {
-    /// The datastore that the others are relative to.
+    /// The datastore with which the others are compared.
     pub fn baseline(&self) -> Option<&Datastore> {
         self.datastores.get(self.header.plan.baseline)
     }
 
-    /// What each VM did.
+    /// The workload of each VM.
     pub fn workload(&self) -> Option<Workload> {
         let plan = &self.header.plan;
         let own = plan.workloads.iter().find_map(|workload| match &workload.kind {
             WorkloadKind::Io(io) => Some(io.clone()),
             WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
         });
-        // A comparison has one; its load may be set for all workloads.
+        // A comparison has one workload, whose load may be set for all workloads.
         let mut workload = own?;
         if let (Arrivals::Closed { .. }, Some(&outstanding)) =
             (workload.arrivals, plan.outstanding.first())
@@ -212,22 +212,22 @@ impl Compact {
         Some(workload)
     }
 
-    /// The name of that.
+    /// The name of the workload.
     pub fn workload_name(&self) -> &str {
         self.header.plan.workloads.first().map_or("", |workload| workload.name.as_str())
     }
 
-    /// The comparison of that candidate and metric.
+    /// The comparison of a candidate in a metric.
     pub fn comparison(&self, candidate: usize, metric: Metric) -> Option<&MetricComparison> {
         self.comparisons.iter().find(|c| c.candidate == candidate && c.metric == metric)
     }
 
-    /// The comparisons that carry the verdicts, one a candidate.
+    /// The comparisons that carry the verdicts, one for each candidate.
     pub fn primaries(&self) -> impl Iterator<Item = &MetricComparison> {
         self.comparisons.iter().filter(|comparison| comparison.primary)
     }
 
-    /// What a datastore is called; a number when there is none in that place.
+    /// The name of a datastore; a number when the index has none.
     pub fn label(&self, datastore: usize) -> String {
         match self.datastores.get(datastore) {
             Some(datastore) => datastore.label.clone(),
@@ -240,7 +240,7 @@ impl Compact {
         self.datastores.iter().any(|datastore| datastore.value(Metric::ServiceMean).is_some())
     }
 
-    /// The metrics that some datastore has, in the order of tables, the primary one first.
+    /// The metrics that at least one datastore has, in the order of tables, the primary one first.
     pub fn metrics(&self) -> Vec<Metric> {
         let primary = self.header.plan.design.metric;
         let others = Metric::ALL.into_iter().filter(|&metric| metric != primary);
@@ -258,8 +258,8 @@ impl Datastore {
     }
 }
 
-/// The fractions at which a percentile curve of that many I/Os is worth drawing: twelve in every
-/// tenth of what is left, up to the last I/O but one, and the percentiles that tables name.
+/// The fractions at which a percentile curve of this many I/Os is drawn: twelve for each further nine, up to
+/// the last I/O but one, and the percentiles that tables name.
 pub fn curve_fractions(operations: u64) -> Vec<f64> {
     const STEPS_A_DECADE: u32 = 12;
     let decades = (operations.max(2) as f64).log10();

@@ -1,6 +1,6 @@
-//! A comparison's report as its compact layout shows it: each datastore is one cell, each cell a datastore.
+//! A comparison's report as the compact layout shows it: each datastore has one cell.
 //!
-//! Only arranging happens here: every figure is taken over as it was concluded.
+//! This only arranges: every figure is the one that was concluded.
 
 use stormeter_statistics::{CeilingKind, CellSummary};
 use stormeter_trial::{CpuUsage, Histogram, LatencyBucket};
@@ -13,7 +13,7 @@ use crate::label::datastore_labels;
 use crate::model::{Report, SeriesPoint, TrialTrace};
 
 impl Compact {
-    /// The report, if it is that of a measured comparison: of one load, without questions.
+    /// The report, if it is of a measured comparison: one load, no questions.
     pub fn of(report: &Report) -> Option<Self> {
         report.is_comparison().then(|| Self {
             header: report.header.clone(),
@@ -88,7 +88,7 @@ fn series(trace: &TrialTrace) -> TrialSeries {
     }
 }
 
-/// Of each datastore that did something.
+/// A value for each datastore that completed I/Os.
 fn of_cells<T>(report: &Report, of: impl Fn(usize, &CellSummary) -> T) -> Vec<T> {
     let cells = report.analysis.cells.iter().enumerate();
     cells.filter(|(_, cell)| cell.operations > 0).map(|(number, cell)| of(number, cell)).collect()
@@ -112,7 +112,7 @@ fn latencies(datastore: usize, cell: &CellSummary) -> LatencyDistribution {
     }
 }
 
-/// CPU time shared out over the I/Os that it was spent on.
+/// CPU time divided by the I/Os on which it was spent.
 pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) -> CpuPerIo {
     let CpuUsage { threads_user_ns, threads_system_ns, target_ns, .. } = *usage;
     let initiator_ns = usage.initiator_ns();
@@ -133,7 +133,7 @@ pub(crate) fn cpu_per_io(datastore: usize, usage: &CpuUsage, operations: u64) ->
     }
 }
 
-/// The generator's ceiling, against the datastores that have none of their own way.
+/// The generator's ceiling, compared with the datastores without a ceiling of their own path.
 fn ceiling(report: &Report) -> Option<Ceiling> {
     let found = report.ceilings.iter().find(|it| it.kind == CeilingKind::Generator)?;
     let has_own = |cell: usize| report.ceilings.iter().any(|it| it.datastore == Some(cell));

@@ -1,8 +1,8 @@
 //! A comparison as one page: no font, no picture, nothing to fetch; it opens from a USB stick, prints, and
 //! needs no script.
 //!
-//! The order is the order of a reader's questions: what came out, may I trust it, how large is it
-//! in every respect, what does it look like, how was it measured, how do I repeat it.
+//! The order is that of a reader's questions: what is the result, can I trust it, how large is the difference in
+//! every metric, what does it look like, how was it measured, how do I repeat it.
 
 use stormeter_statistics::Verdict;
 
@@ -43,7 +43,7 @@ fn heading(page: &mut Markup, report: &Compact, sentences: &[String]) {
     page.text(&date::utc(report.header.created_unix_ms));
     page.close();
     let verdicts: Vec<Verdict> = report.primaries().map(|c| c.comparison.verdict).collect();
-    // One verdict is the title of the page; of several, each gets its line.
+    // One verdict is the title of the page; several get a line each.
     let class = if sentences.len() > 1 { "verdicts several" } else { "verdicts" };
     page.tag("h1").at("class", class).open();
     for (index, sentence) in sentences.iter().enumerate() {
@@ -92,7 +92,7 @@ fn summary(page: &mut Markup, report: &Compact) {
     page.close();
 }
 
-/// What the confidence levels on the page are, said once: they differ because the error is shared.
+/// The confidence levels on the page, explained once: they differ because the error is shared.
 fn levels(report: &Compact) -> String {
     let plan = &report.header.plan;
     let level = level_percent(plan.design.level);
@@ -121,7 +121,7 @@ fn levels(report: &Compact) -> String {
     )
 }
 
-/// One chart of the page: heading, drawing, what to see in it, its numbers.
+/// One chart of the page: heading, drawing, how to read it, its numbers.
 fn section(
     page: &mut Markup,
     heading: &str,
@@ -160,7 +160,7 @@ fn charts(page: &mut Markup, report: &Compact) {
          the median and the 99th percentile.",
         |page| tables::histogram(page, report),
     );
-    // Colours need their legend where the drawing does not name them.
+    // Colours need a legend where the drawing does not name them.
     let over_time = over_time(report).map(|chart| {
         let mut with_legend = Markup::default();
         legend(&mut with_legend, report, false);

@@ -1,5 +1,5 @@
-//! A candidate beside the baseline, a metric a row, in the widest of three forms that fits: with the spread
-//! of each absolute value, without it, and one value a line.
+//! A candidate next to the baseline, a row for each metric, in the widest of three forms that fits: with the
+//! spread of each absolute value, without it, or with one value per line.
 
 use stormeter_study::Metric;
 
@@ -11,10 +11,10 @@ use crate::quantity::{metric_value, spread_percent};
 use crate::text::{Paint, Style, pad_left, pad_right, push_line};
 use crate::uncertainty::relative;
 
-/// Names of datastores above columns.
+/// Longest name of a datastore above a column, in characters.
 const HEAD_LONGEST: usize = 18;
 
-/// A metric of both.
+/// A metric of both datastores.
 struct Row {
     title: String,
     base: Absolute,
@@ -24,7 +24,7 @@ struct Row {
     style: Style,
 }
 
-/// A value and its spread, which line up on their own.
+/// A value and its spread, each aligned in its own column.
 struct Absolute {
     value: String,
     spread: String,
@@ -70,7 +70,7 @@ fn row(
     }
 }
 
-/// A line whose end, or all of which, is painted.
+/// A line of which the end or all is coloured.
 struct Line {
     plain: String,
     painted: String,
@@ -79,7 +79,7 @@ struct Line {
 
 impl Line {
     fn columns(&self) -> usize {
-        // The same as without colour: escapes have no width.
+        // As without colour: escape sequences have no width.
         self.plain.chars().count() + self.painted.chars().count()
     }
 
@@ -129,7 +129,7 @@ fn aligned(names: &[String; 2], rows: &[Row], with_spread: bool) -> Vec<Line> {
     std::iter::once(head).chain(body).collect()
 }
 
-/// Four lines a metric, or five where the verdict does not fit beside the interval.
+/// Four lines for each metric, or five where the verdict does not fit after the interval.
 fn stacked(names: &[String; 2], rows: &[Row], width: usize) -> Vec<Line> {
     let name = widest(names.iter().map(String::as_str).chain(std::iter::once("relative")));
     let values = rows.iter().flat_map(|row| [&row.base.value, &row.other.value, &row.relative]);
@@ -165,7 +165,7 @@ impl Absolute {
         }
     }
 
-    /// With its spread, which takes that many columns, or without.
+    /// With its spread in this many columns, or without.
     fn shown(&self, spread: Option<usize>) -> String {
         match spread {
             Some(spread) => format!("{} {}", self.value, pad_left(&self.spread, spread)),

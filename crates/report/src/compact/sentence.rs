@@ -1,7 +1,7 @@
 //! A verdict as a sentence that can be defended: who, by how much, how sure, on what evidence.
 //!
-//! Throughput-like metrics are said of the datastore ("is 23.4 % slower in IOPS"); latencies and
-//! CPU costs are said of the metric ("its p99 latency is 31.0 % higher"), because "30 % slower" of
+//! Rates are stated of the datastore ("is 23.4 % slower in IOPS"); latencies and CPU costs are stated of
+//! the metric ("its p99 latency is 31.0 % higher"), because "30 % slower" of
 //! a latency can be read in two ways.
 
 use stormeter_statistics::{Comparison, Interval, Verdict};
@@ -13,7 +13,7 @@ use crate::model::{Finding, Severity};
 use crate::quantity::{decimals, level_percent, percent};
 use crate::wording::plural;
 
-/// The sentences that stand first: one a candidate, or why there is none.
+/// The first sentences of a report: one for each candidate, or why there is no verdict.
 pub fn headline(report: &Compact) -> Vec<String> {
     let sentences: Vec<String> =
         report.primaries().map(|comparison| sentence(report, comparison)).collect();
@@ -30,7 +30,7 @@ pub fn headline(report: &Compact) -> Vec<String> {
     }]
 }
 
-/// A comparison's verdict as a sentence with full stop.
+/// The verdict of a comparison as a sentence with a full stop.
 pub fn sentence(report: &Compact, of: &MetricComparison) -> String {
     let names = Names {
         candidate: report.label(of.candidate),
@@ -41,11 +41,11 @@ pub fn sentence(report: &Compact, of: &MetricComparison) -> String {
     sentence_of(&names, of.metric, &of.comparison)
 }
 
-/// What a verdict is about.
+/// The subjects of a verdict.
 pub(crate) struct Names {
-    /// What the candidate is called.
+    /// Name of the candidate.
     pub(crate) candidate: String,
-    /// And the baseline.
+    /// Name of the baseline.
     pub(crate) baseline: String,
     /// The margin of equivalence, as a share.
     pub(crate) margin: f64,
@@ -53,7 +53,7 @@ pub(crate) struct Names {
     pub(crate) invalid_by: String,
 }
 
-/// The verdict on a metric as a sentence with full stop.
+/// The verdict on a metric as a sentence with a full stop.
 pub(crate) fn sentence_of(names: &Names, metric: Metric, comparison: &Comparison) -> String {
     let Names { candidate, baseline, invalid_by, .. } = names;
     let margin = percent(names.margin);
@@ -95,7 +95,7 @@ pub(crate) fn sentence_of(names: &Names, metric: Metric, comparison: &Comparison
     }
 }
 
-/// The difference in a few words, for a table: `23.4 % slower`, `3.4 × as high`.
+/// A verdict in a word, for tables and as the class that colours it.
 pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",
@@ -106,7 +106,7 @@ pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A sign beside the word, so that a verdict does not hang on its colour.
+/// A sign next to the word, so that a verdict does not depend on its colour.
 pub(crate) fn verdict_sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "▲",
@@ -117,7 +117,7 @@ pub(crate) fn verdict_sign(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The same word as it fits a metric: a CPU cost is not fast, it is low.
+/// The word that fits the metric: a CPU cost is cheaper, not faster.
 pub(crate) fn verdict_word_for(metric: Metric, verdict: Verdict) -> &'static str {
     match (kind(metric), verdict) {
         (MetricKind::Cost, Verdict::Faster) => "cheaper",
@@ -126,7 +126,7 @@ pub(crate) fn verdict_word_for(metric: Metric, verdict: Verdict) -> &'static str
     }
 }
 
-/// How a metric is spoken of.
+/// How sentences are worded for a metric.
 enum MetricKind {
     Rate,
     Latency,

@@ -1,4 +1,4 @@
-//! The numbers behind the charts, for those who want them exactly or cannot see the drawing.
+//! The numbers behind the charts, for readers who want exact values or cannot see the drawing.
 
 use stormeter_study::Metric;
 use stormeter_units::format_count;
@@ -16,7 +16,7 @@ use crate::svg::color_class;
 /// The metrics of all datastores, absolute and relative.
 pub(super) fn summary(page: &mut Markup, report: &Compact) {
     let plan = &report.header.plan;
-    // Few columns leave room for the verdict beside the number.
+    // Few columns leave room for the verdict after the number.
     let class =
         if report.datastores.len() <= 3 { "summary wide stacked" } else { "summary stacked" };
     table(page, class);
@@ -41,10 +41,10 @@ pub(super) fn summary(page: &mut Markup, report: &Compact) {
         page.tag("tr").at("class", class).open();
         page.tag("th").at("scope", "row").text(metric.title());
         for (index, datastore) in report.datastores.iter().enumerate() {
-            // Where the table is stacked, on a narrow screen, the head is out of sight.
+            // On a narrow screen the table is stacked and its head hidden.
             page.tag("td").at("data-label", datastore.label.as_str()).open();
             absolute(page, datastore, metric);
-            // The baseline is compared with nothing.
+            // The baseline itself has no comparison.
             if let Some(of) = report.comparison(index, metric) {
                 relative(page, of);
             }
@@ -93,7 +93,7 @@ pub(super) fn percentiles(page: &mut Markup, report: &Compact) {
         let mut points = points.iter();
         points.find(|point| (point.fraction - fraction).abs() < 1e-9).map(|point| point.latency_ns)
     };
-    // A column of latencies, and one of service times where there are any.
+    // A column of latencies, and one of service times if there are any.
     let columns: Vec<(String, &[PercentilePoint])> = report
         .latencies
         .iter()
@@ -126,8 +126,7 @@ pub(super) fn percentiles(page: &mut Markup, report: &Compact) {
     plain(page, &head, rows);
 }
 
-/// The histograms, gathered by octave: all buckets would be thousands of rows, and they are in the
-/// results file.
+/// The histograms by octave: all buckets would be thousands of rows, and they are in the results file.
 pub(super) fn histogram(page: &mut Markup, report: &Compact) {
     let octave = |ns: u64| 63 - ns.max(1).leading_zeros();
     let used = |latencies: &LatencyDistribution| {
@@ -161,7 +160,7 @@ pub(super) fn histogram(page: &mut Markup, report: &Compact) {
     plain(page, &head, rows);
 }
 
-/// One row a trial, in the order of the run.
+/// A row for each trial, in the order of the run.
 pub(super) fn trials(page: &mut Markup, report: &Compact) {
     let head = ["block", "datastore", "began after", "IOPS", "mean latency"].map(String::from);
     let rows = report

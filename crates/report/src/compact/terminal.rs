@@ -1,5 +1,5 @@
-//! A comparison as text for a terminal: the sentence first, then what is wrong with it, then the
-//! numbers. It fits any width from 40 columns on.
+//! A comparison as text for a terminal: the sentence first, then the findings that weaken it, then the numbers.
+//! It fits any width from 40 columns on.
 
 use stormeter_statistics::Verdict;
 
@@ -73,7 +73,7 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
         if datastore.description.url != datastore.label {
             words = format!("{}; {words}", datastore.description.url);
         }
-        // Beside long names on a narrow terminal too little room is left, for a URL on any.
+        // On a narrow terminal long names leave too little room after them; a URL needs a line anywhere.
         let widest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
         if beside > width / 2 || beside + widest > width {
             let hang = " ".repeat(4);
@@ -88,7 +88,7 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
         let label = pad_right(&printable(&datastore.label), longest);
         let lines = wrap(&printable(&words), width, &format!("  {label}  "), &hang);
         for (number, line) in lines.iter().enumerate() {
-            // The label is padded before it is painted: escapes have no width.
+            // The label is padded before it is coloured: escape sequences have no width.
             let line = match (number, line.split_at_checked(2 + label.len())) {
                 (0, Some((head, tail))) => format!("{}{tail}", paint.with(Style::Bold, head)),
                 _ => line.clone(),

@@ -1,5 +1,4 @@
-//! The cells of a study as rows of loads and columns of datastores: the order of every table and
-//! chart.
+//! The cells of a study as rows of loads and columns of datastores, which is the order in every table and chart.
 
 use stormeter_statistics::{
     CellSummary, FailedTrials, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
@@ -9,17 +8,17 @@ use stormeter_study::{Cell, Metric};
 use crate::label::{datastore_labels, elide};
 use crate::model::Report;
 
-/// So many characters of a name fit into a column's head or beside a chart.
+/// How many characters of a name fit into the head of a column or next to a chart.
 const LONGEST_NAME: usize = 26;
 
-/// A study's cells laid out, made once for a presentation.
+/// The cells of a study in that order.
 pub(crate) struct Grid<'a> {
     pub(crate) report: &'a Report,
     pub(crate) cells: Vec<Cell>,
     pub(crate) loads: Vec<Load>,
 }
 
-/// What the datastores of a row have in common.
+/// The load of a row, shared by its datastores.
 pub(crate) struct Load {
     pub(crate) workload: usize,
     pub(crate) vms: u32,
@@ -59,18 +58,18 @@ impl<'a> Grid<'a> {
         self.report.plan().datastores.len()
     }
 
-    /// The datastores, the baseline first: how columns, bars and legends are ordered.
+    /// The datastores, the baseline first: the order of columns, marks and legends.
     pub(crate) fn columns(&self) -> Vec<usize> {
         let others = (0..self.datastores()).filter(|&d| d != self.baseline());
         std::iter::once(self.baseline()).chain(others).collect()
     }
 
-    /// The place of a datastore's colour and line pattern: the baseline is always the grey one.
+    /// The index of a datastore's colour, mark and line pattern: the baseline is always grey.
     pub(crate) fn hue(&self, datastore: usize) -> usize {
         self.columns().iter().position(|&d| d == datastore).unwrap_or(datastore)
     }
 
-    /// What a datastore is called in tables and charts.
+    /// The name of a datastore in tables and charts.
     pub(crate) fn datastore(&self, datastore: usize) -> String {
         let named = self.report.plan().datastores.get(datastore);
         named.map_or_else(|| format!("#{datastore}"), |named| elide(&named.name, LONGEST_NAME))
@@ -103,12 +102,12 @@ impl<'a> Grid<'a> {
         self.summary(cell)?.relative.iter().find(|relative| relative.metric == metric)
     }
 
-    /// Whether the cell is the baseline's.
+    /// Whether the cell is one of the baseline.
     pub(crate) fn is_baseline(&self, cell: usize) -> bool {
         self.cells.get(cell).is_some_and(|cell| cell.datastore == self.baseline())
     }
 
-    /// The metrics that some cell has, in the order of tables, the primary one first.
+    /// The metrics that at least one cell has, in the order of tables, the primary one first.
     pub(crate) fn metrics(&self) -> Vec<Metric> {
         let primary = self.report.plan().design.metric;
         std::iter::once(primary)
@@ -117,8 +116,7 @@ impl<'a> Grid<'a> {
             .collect()
     }
 
-    /// The metrics of the matrix: the primary one, then what it costs in CPU, then the latency, as
-    /// far as there is one.
+    /// The metrics of the matrix: the primary one, the CPU cost and the latency, as far as they were measured.
     pub(crate) fn headline_metrics(&self) -> Vec<Metric> {
         let cpu = [Metric::HostCpuPerIo, Metric::CpuPerIo, Metric::HostCpu];
         let cpu = cpu.into_iter().find(|&metric| self.has(metric));
@@ -132,8 +130,8 @@ impl<'a> Grid<'a> {
         metrics
     }
 
-    /// The metrics that the page draws: those of the matrix, and the tail of the latency, which is
-    /// what guests complain of.
+    /// The metrics that the page draws: those of the matrix, and the tail of the latency, which users of the
+    /// guests notice.
     pub(crate) fn page_metrics(&self) -> Vec<Metric> {
         let mut metrics = self.headline_metrics();
         if !metrics.contains(&Metric::LatencyP99) && self.has(Metric::LatencyP99) {
@@ -142,29 +140,29 @@ impl<'a> Grid<'a> {
         metrics
     }
 
-    /// Whether some workload is driven at several loads.
+    /// Whether at least one workload has several loads.
     pub(crate) fn has_many_loads(&self) -> bool {
         self.loads.windows(2).any(|two| two[0].workload == two[1].workload)
     }
 
-    /// Whether the figures are a model's.
+    /// Whether the figures come from a model.
     pub(crate) fn is_predicted(&self) -> bool {
         super::words::is_predicted(self.report)
     }
 
-    /// Whether a relative spread or half width is worth a word: that of a model which repeats itself
-    /// says nothing of how far the model is off.
+    /// Whether to show a relative spread or half width: that of a model which repeats itself says nothing
+    /// about the model's error.
     pub(crate) fn is_told(&self, relative: f64) -> bool {
         !self.is_predicted() || relative >= LEAST_PREDICTED
     }
 
-    /// The interval of a ratio, where it is worth a word.
+    /// The interval of a ratio, where it is shown.
     pub(crate) fn interval(&self, relative: &Relative) -> Option<Interval> {
         let comparison = relative.comparison.as_ref()?;
         self.is_told(comparison.half_width).then_some(comparison.interval)
     }
 
-    /// The interval of a value, where it is worth a word.
+    /// The interval of a value, where it is shown.
     pub(crate) fn interval_of(&self, value: &MetricSummary) -> Option<Interval> {
         let interval = value.interval?;
         self.is_told(interval.relative_half_width(value.value)).then_some(interval)
@@ -174,14 +172,14 @@ impl<'a> Grid<'a> {
         (0..self.cells.len()).any(|cell| self.value(cell, metric).is_some())
     }
 
-    /// Cells with a failed trial: which, how many trials, why the first.
+    /// The cells with failed trials: how many failed, and why the first did.
     pub(crate) fn failed(&self) -> impl Iterator<Item = (usize, &'a FailedTrials)> {
         let cells = self.report.analysis.cells.iter().enumerate();
         cells.filter_map(|(cell, summary)| Some((cell, summary.failed.as_ref()?)))
     }
 }
 
-/// What a cell is called in a sentence; of a comparison, where each datastore has one, its datastore.
+/// The name of a cell in a sentence; in a comparison, where each datastore has one cell, the datastore's.
 pub(crate) fn cell_name(report: &Report, cells: &[Cell], cell: usize) -> String {
     let plan = report.plan();
     if report.is_comparison() {
@@ -200,7 +198,7 @@ pub(crate) fn hundred(ratio: f64) -> String {
     if ratio.is_finite() { format!("{:.digits$}", ratio * 100.0) } else { "–".into() }
 }
 
-/// A sign for a verdict, so that none hangs on its colour.
+/// A sign for a verdict, so that none depends on its colour.
 pub(crate) fn sign(verdict: Option<Verdict>) -> char {
     match verdict {
         Some(Verdict::Faster) => '+',

@@ -1,4 +1,4 @@
-//! The hosts of a study: how far their clocks are off, and what each did and spent.
+//! The hosts of a study: the offsets of their clocks, their load and their CPU time.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as object};
@@ -9,7 +9,7 @@ use stormeter_trial::HostCpu;
 use super::grid::{Grid, cell_name};
 use crate::quantity::metric_value;
 
-/// What the figures of hosts mean.
+/// The meaning of the figures.
 pub(super) const CAPTION: &str = "clock: the host's time of day less that of the machine that ran the \
                                   study when it began, ± half of the shortest round trip; CPU per I/O: \
                                   of the agent.";
@@ -19,41 +19,41 @@ pub(super) const CAPTION: &str = "clock: the host's time of day less that of the
 pub struct StudyHostRow {
     /// Its name in the study.
     pub name: String,
-    /// How it is reached.
+    /// How to reach it.
     pub reached_by: String,
     /// CPUs that its agent may use.
     pub cpus: u32,
-    /// Its time of day less the leading machine's when the study began.
+    /// Its clock minus the leading machine's when the study started.
     pub clock_offset_ns: i64,
-    /// The offset is known to plus or minus this.
+    /// The uncertainty of the offset, plus or minus.
     pub clock_error_ns: u64,
-    /// What else there is to know, one sentence each: what runs it, where it is a guest.
+    /// Notes, one sentence each, such as the hypervisor of a guest.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What it did in each cell in which it had a VM.
+    /// Its load in each cell in which it had a VM.
     pub cells: Vec<StudyHostCell>,
 }
 
-/// What a host did in the trials of a cell: means over all of them.
+/// The load of a host in the trials of a cell, as means over them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StudyHostCell {
-    /// Which cell.
+    /// The cell.
     pub cell: usize,
     /// Trials.
     pub trials: u32,
-    /// VMs that it drove.
+    /// VMs on this host.
     pub vms: u32,
     /// I/Os a second.
     pub iops: f64,
     /// Mean latency; `None` without an I/O.
     pub latency_mean_ns: Option<f64>,
-    /// CPU time of the agent an I/O; `None` without an I/O.
+    /// CPU time of the agent per I/O; `None` without an I/O.
     pub cpu_per_io_ns: Option<f64>,
-    /// Busy share of the whole host, 0 to 1; `None` where it is not known.
+    /// Busy share of the whole host, 0 to 1; `None` where it is unknown.
     pub host_cpu: Option<f64>,
 }
 
-/// The hosts of a study, from what each did in its trials.
+/// The hosts of a study, from their activity in its trials.
 pub(crate) fn hosts(
     header: &Header,
     trials: &[&TrialRecord],
@@ -118,7 +118,7 @@ fn clock(host: &StudyHostRow) -> String {
     format!("{sign}{} ± {}", time(host.clock_offset_ns.unsigned_abs()), time(host.clock_error_ns))
 }
 
-/// The hosts as rows of text, a head before them: each host with its clock and its means over cells.
+/// The hosts as rows of text with a head: each host with its clock and its means over cells.
 pub(super) fn rows(grid: &Grid<'_>) -> Vec<Vec<String>> {
     let head =
         ["host", "reached by", "CPUs", "clock", "cell", "VMs", "IOPS", "CPU per I/O", "host CPU"];
@@ -147,7 +147,7 @@ pub(super) fn rows(grid: &Grid<'_>) -> Vec<Vec<String>> {
     rows
 }
 
-/// What else there is to know of the hosts, what several share once: `vm1, vm2: run under tcg`.
+/// The notes on the hosts; one that several share is shown once: `vm1, vm2: run under tcg`.
 pub(super) fn notes(hosts: &[StudyHostRow]) -> Vec<String> {
     let mut found: Vec<(&String, Vec<&str>)> = Vec::new();
     for host in hosts {
@@ -161,7 +161,7 @@ pub(super) fn notes(hosts: &[StudyHostRow]) -> Vec<String> {
     found.iter().map(|(note, names)| format!("{}: {note}.", names.join(", "))).collect()
 }
 
-/// The hosts for programs.
+/// The hosts as JSON.
 pub(crate) fn json(grid: &Grid<'_>) -> Value {
     let hosts = grid.report.hosts.iter().map(|host| {
         object!({

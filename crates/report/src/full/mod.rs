@@ -1,7 +1,7 @@
-//! The full layout: many cells, questions with answers, and what the host did meanwhile.
+//! The full layout: many cells, questions with answers, and the activity of the host.
 //!
 //! There is no single verdict, so the questions come first; there are too many cells for a table each, so a matrix
-//! relative to the baseline stands for them and the details are folded away.
+//! relative to the baseline shows all of them and the details are folded away.
 
 pub(crate) mod grid;
 pub(crate) mod hosts;

@@ -1,17 +1,17 @@
-//! Remarks that belong to several answers, said once.
+//! Remarks that several answers share, shown once.
 //!
-//! What weakens one answer of a study often weakens all of them (an order, one run a cell). Told with
-//! each, it would bury what is said of one alone.
+//! A weakness of one answer is often one of all answers of a study (a fixed order, one run per cell). Repeated
+//! with each, it would bury the remarks on single answers.
 
 use stormeter_statistics::{Answer, AnswerRemark};
 
-/// A remark and the numbers, from 1, of the questions that it belongs to.
+/// A remark and the numbers of its questions, from 1.
 pub(crate) struct Shared<'a> {
     pub(crate) remark: &'a AnswerRemark,
     pub(crate) questions: Vec<usize>,
 }
 
-/// The remarks that half of the answers or more have in common, in the order in which they come.
+/// The remarks that at least half of the answers share, in their order.
 pub(crate) fn shared(answers: &[Answer]) -> Vec<Shared<'_>> {
     let mut all: Vec<Shared<'_>> = Vec::new();
     for (index, answer) in answers.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn shared(answers: &[Answer]) -> Vec<Shared<'_>> {
     all
 }
 
-/// The remarks of an answer that are its own.
+/// The remarks of an answer that are not shared.
 pub(crate) fn own<'a>(
     answer: &'a Answer,
     shared: &'a [Shared<'_>],

@@ -1,5 +1,5 @@
-//! What was done to the storage during trials: marks on charts over time, and a table of how throughput came
-//! through each.
+//! The steps on the storage during trials: marks on charts over time, and a table of how throughput recovered
+//! from each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as object};
@@ -9,39 +9,39 @@ use super::grid::Grid;
 use crate::model::TrialTrace;
 use crate::quantity::{Quantity, decimals, duration};
 
-/// A step as it was taken in a trial.
+/// A step as it was carried out in a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepMark {
-    /// What was done.
+    /// The action.
     pub what: String,
-    /// When it was begun, since the begin of the trial.
+    /// When it started, since the start of the trial.
     pub at_ns: u64,
-    /// When it was to be.
+    /// When it was planned to start.
     pub planned_ns: u64,
-    /// How long the doing took.
+    /// How long the action took.
     pub took_ns: u64,
-    /// Until throughput was back; `None` where it is not known what it was before.
+    /// The recovery of throughput; `None` where the level before the step is unknown.
     pub recovery: Option<Recovery>,
 }
 
-/// How throughput came through the steps of a trial.
+/// Throughput during the steps of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbed {
     /// The steps, in the order of time.
     pub steps: Vec<StepMark>,
     /// Throughput before the first step, in I/Os a second.
     pub before_iops: Option<f64>,
-    /// The least throughput of an interval after it, as a share of that before.
+    /// The lowest throughput of an interval after it, as a share of the level before.
     pub dip_share: Option<f64>,
-    /// The longest time without a completed I/O, to an interval.
+    /// The longest time without a completed I/O, to the precision of an interval.
     pub outage_ns: Option<u64>,
-    /// The interval.
+    /// Length of an interval.
     pub interval_ns: u64,
-    /// I/Os that failed.
+    /// Failed I/Os.
     pub failed_operations: u64,
 }
 
-/// What is shown of a trial's steps; `ramp_ns` is the trial's.
+/// The steps of a trial with the ramp `ramp_ns`.
 pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
     let recoveries = sample.recoveries();
     let since_begin = |ns: i64| ramp_ns.saturating_add_signed(ns);
@@ -62,7 +62,7 @@ pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
     }
 }
 
-/// What the figures of the table mean.
+/// The meaning of the figures in the table.
 pub(super) fn caption() -> String {
     format!(
         "Of the middle trial of each cell. Back: from the moment a step was done to the end of the first of \
@@ -75,8 +75,7 @@ pub(super) fn caption() -> String {
 /// The head of the table.
 pub(super) const HEAD: [&str; 4] = ["step", "at", "took", "back after"];
 
-/// The rows of a trial: the step with its number, when, how long, until throughput was back. `write` says how
-/// figures are written.
+/// The rows of a trial: each step with its number, start, duration and recovery. `write` formats the figures.
 pub(super) fn rows(disturbed: &Disturbed, write: fn(&Quantity) -> String) -> Vec<[String; 4]> {
     let duration = |ns: u64| write(&duration(ns as f64));
     let row = |(number, step): (usize, &StepMark)| {
@@ -95,7 +94,7 @@ pub(super) fn rows(disturbed: &Disturbed, write: fn(&Quantity) -> String) -> Vec
     disturbed.steps.iter().enumerate().map(row).collect()
 }
 
-/// What is to be said of a trial beside its steps.
+/// The trial as a whole in a sentence, in addition to its steps.
 pub(super) fn sentence(disturbed: &Disturbed) -> String {
     let mut parts = Vec::new();
     if let Some(dip) = disturbed.dip_share {
@@ -128,7 +127,7 @@ pub(super) fn of_cells<'a>(grid: &Grid<'a>) -> Vec<(usize, &'a Disturbed)> {
     all
 }
 
-/// The table for machines.
+/// The table as JSON.
 pub(crate) fn json(grid: &Grid<'_>) -> Value {
     let recovery = |step: &StepMark| match step.recovery {
         Some(Recovery::After(ns)) => (Some(ns), None),

@@ -1,4 +1,4 @@
-//! A study as text for a terminal: the answers first, then what is wrong, then the matrix.
+//! A study as text for a terminal: the answers first, then the findings, then the matrix.
 
 use stormeter_statistics::{Answer, FailedTrials, Reply, Verdict};
 use stormeter_study::Metric;
@@ -16,7 +16,7 @@ use crate::text::{Paint, Style, TerminalOptions, findings, pad_left, pad_right, 
 use crate::uncertainty;
 use crate::wording;
 
-/// The study as text, ending in a line break. Tables are wrapped to the width by datastores.
+/// The study as text, ending in a line break. Tables that are too wide are split by datastores.
 pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     let width = options.width.clamp(40, 120);
     let paint = Paint(options.color);
@@ -81,7 +81,7 @@ fn style_of(reply: Reply) -> Style {
     }
 }
 
-/// A question with its reply, the sentence and what it rests on.
+/// A question with its reply, the sentence and its basis.
 fn answer(
     index: usize,
     answer: &Answer,
@@ -162,7 +162,7 @@ fn anova(answer: &Answer, width: usize, text: &mut String) {
     aligned(&rows, &[true, false, false, false, false], (true, width), text);
 }
 
-/// Rows of an answer.
+/// The rows of an answer.
 fn aligned<const N: usize>(
     rows: &[[String; N]],
     left: &[bool],
@@ -198,8 +198,8 @@ fn failed(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
-/// One metric of all cells: a row a load, a column a datastore, the baseline absolute and the others
-/// relative to it.
+/// One metric of all cells: a row for each load, a column for each datastore, with absolute values of the
+/// baseline and values of the others relative to it.
 fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mut String) {
     let baseline = grid.baseline();
     let title = format!(
@@ -229,7 +229,7 @@ fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mu
             .max(name.chars().count())
     };
     let Some((base, others)) = columns.split_first() else { return };
-    // Where not even two datastores fit beside each other, one stands below the other.
+    // Where not even two datastores fit side by side, each gets its own lines.
     let narrowest = others.iter().map(wide).min().map_or(0, |other| other + 3);
     if head + 3 + wide(base) + narrowest > width {
         let rows: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
@@ -243,7 +243,7 @@ fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mu
         is_first = false;
         let mut used = head + 3 + wide(base);
         let mut taken = 0;
-        // At least one, however wide it is: a table that shows nothing never ends.
+        // At least one, however wide it is, or the loop would never end.
         while taken < rest.len() && (taken == 0 || used + 3 + wide(&rest[taken]) <= width) {
             used += 3 + wide(&rest[taken]);
             taken += 1;
@@ -303,7 +303,7 @@ fn stacked(
     push_line(text, "");
 }
 
-/// The row labels; a workload with several loads has a row of its own above them.
+/// The labels of rows; a workload with several loads has its own row above them.
 fn labels<'a>(grid: &'a Grid<'_>) -> Vec<(String, Option<&'a Load>)> {
     let workloads = grid.report.plan().workloads.len();
     let mut rows = Vec::new();
@@ -333,7 +333,7 @@ fn entry(grid: &Grid<'_>, cell: usize, metric: Metric) -> (String, Style) {
     }
     let Some(relative) = grid.relative(cell, metric) else { return (absolute, Style::Plain) };
     let verdict = relative.comparison.as_ref().map(|comparison| comparison.verdict);
-    // Absolute values line up by the width of the longest.
+    // Absolute values are aligned to the longest.
     let longest = grid
         .loads
         .iter()
@@ -355,7 +355,7 @@ fn capital(text: &str) -> String {
     first + characters.as_str()
 }
 
-/// What was done to the storage in the middle trial of each cell, and how throughput came through it.
+/// The steps on the storage in the middle trial of each cell, and how throughput recovered from them.
 fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     let cells = super::steps::of_cells(grid);
     if cells.is_empty() {
@@ -369,7 +369,7 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         let mut rows = vec![super::steps::HEAD.map(String::from)];
         let own = super::steps::rows(disturbed, Quantity::to_string);
         rows.extend(own.into_iter().map(|row| row.map(|cell| printable(&cell))));
-        // Times to the right, words to the left.
+        // Times are aligned right, words left.
         let left = &[true, false, false, true];
         let columns = Columns { indent: 4, gap: 2, left, has_head: true };
         for (_, line) in columns.lines(&rows, width) {
@@ -385,7 +385,7 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
-/// The hosts, where there are some: clocks, and what each did and spent.
+/// The hosts, if there are several: clocks, load and CPU time.
 fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     if grid.report.hosts.is_empty() {
         return;
@@ -394,7 +394,7 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     let rows = super::hosts::rows(grid);
     let cells =
         |row: &[String], at: &[usize]| at.iter().map(|&at| printable(&row[at])).collect::<Vec<_>>();
-    // Two tables: the ways to hosts are long.
+    // Two tables, since the addresses of hosts are long.
     for at in [[0usize, 1, 2, 3].as_slice(), &[0, 4, 5, 6, 7, 8]] {
         let mut shown: Vec<Vec<String>> = Vec::new();
         let mut name = String::new();

@@ -22,22 +22,22 @@ pub(crate) fn reply(reply: Reply) -> &'static str {
     }
 }
 
-/// Where the figures of a study come from.
+/// How the figures of a study were obtained.
 pub(crate) fn measured(report: &Report) -> &'static str {
     if is_predicted(report) { "predicted" } else { "measured" }
 }
 
-/// Whether the figures are a model's.
+/// Whether the figures come from a model.
 pub(crate) fn is_predicted(report: &Report) -> bool {
     report.header.prediction.is_some()
 }
 
-/// Whether a question was put to a test; what was not answered was put to none.
+/// Whether a question was tested; one that was not answered was not.
 pub(crate) fn has_test(answer: &Answer) -> bool {
     answer.test.is_some()
 }
 
-/// How many questions were answered how: `4 questions: 2 yes, 1 no, 1 inconclusive.`
+/// The number of questions with each reply: `4 questions: 2 yes, 1 no, 1 inconclusive.`
 pub(crate) fn tally(report: &Report) -> String {
     let answers = &report.analysis.answers;
     if answers.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn tally(report: &Report) -> String {
     format!("{}: {}{musts}.", plural(answers.len() as u64, "question"), each.join(", "))
 }
 
-/// How the values of an answer are written.
+/// The notation of an answer's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
     /// As a change from the baseline.
@@ -69,7 +69,7 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// How an answer's estimate and parts are written.
+    /// The notation of an answer's estimate and parts.
     pub(crate) fn of(answer: &Answer) -> Self {
         answer.unit().map_or(Scale::Ratio, Scale::Of)
     }
@@ -99,7 +99,7 @@ impl Scale {
     }
 }
 
-/// Without the spaces that only a page has.
+/// With the spaces of a terminal instead of those of a page.
 fn plain(text: String) -> String {
     text.replace('\u{202f}', " ")
 }
@@ -128,7 +128,7 @@ pub(crate) fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value where the column's head says that it is one: `0.0031`, `< 0.0001`.
+/// A p-value below the head of its column: `0.0031`, `< 0.0001`.
 pub(crate) fn bare_p(p: f64) -> String {
     match p {
         p if !p.is_finite() => "–".into(),
@@ -138,7 +138,7 @@ pub(crate) fn bare_p(p: f64) -> String {
     }
 }
 
-/// How far the study came; a prediction's seconds are virtual.
+/// How far the study got; the seconds of a prediction are virtual.
 pub(crate) fn status(report: &Report) -> String {
     wording::status_in(&report.status, if is_predicted(report) { " of virtual time" } else { "" })
 }
@@ -173,7 +173,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// What the study could have found, in a sentence or two.
+/// Which differences the study can detect, in a sentence or two.
 pub(crate) fn power(plan: &StudyPlan, power: &PowerStatement) -> String {
     let percent_of = |value: f64| crate::quantity::decimals(value * 100.0);
     let margin = percent(plan.design.margin);
@@ -197,7 +197,7 @@ pub(crate) fn power(plan: &StudyPlan, power: &PowerStatement) -> String {
     )
 }
 
-/// What a workload does, in a line.
+/// A workload in a line.
 pub(crate) fn workload(kind: &WorkloadKind) -> String {
     match kind {
         WorkloadKind::Io(workload) => wording::workload(workload),
@@ -236,7 +236,7 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
     }
 }
 
-/// How blocks, order and reset are, in sentences.
+/// Blocks, order, reset and time limit in sentences.
 pub(crate) fn design(plan: &StudyPlan) -> String {
     let design = &plan.design;
     let blocks = match design.blocks {
@@ -262,7 +262,7 @@ pub(crate) fn design(plan: &StudyPlan) -> String {
     format!("{blocks}, {order}{limit}")
 }
 
-/// What happens to the disks before a trial.
+/// The reset of the disks before a trial.
 pub(crate) fn reset(reset: &Reset) -> String {
     match reset {
         Reset::None => "nothing: each trial finds what the one before left".into(),
@@ -353,7 +353,7 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Whether some load was an open loop, whose latencies and service times differ.
+/// Whether at least one load was an open loop, whose latencies and service times differ.
 pub(crate) fn is_open_loop(report: &Report) -> bool {
     report.analysis.cells.iter().any(|cell| cell.issue.is_some())
 }
@@ -363,8 +363,8 @@ pub(crate) fn baseline(plan: &StudyPlan) -> &str {
     plan.datastores.get(plan.baseline).map_or("?", |datastore| datastore.name.as_str())
 }
 
-/// The ceilings, a sentence each. Where every datastore has the ceiling of its own way, the generator's says
-/// nothing about any of them.
+/// The ceilings, a sentence each. Where every datastore has the ceiling of its own path, that of the generator
+/// limits none of them and is left out.
 pub(crate) fn ceilings(report: &Report) -> impl Iterator<Item = String> {
     let datastores = report.plan().datastores.len();
     let has_own = move |workload: usize, datastore: usize| {
@@ -386,7 +386,7 @@ pub(crate) fn ceilings(report: &Report) -> impl Iterator<Item = String> {
     })
 }
 
-/// A ceiling with a workload, in a sentence.
+/// The ceiling with a workload, in a sentence.
 fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
     let name = plan.workloads.get(ceiling.workload).map_or("?", |w| w.name.as_str());
     let times =
@@ -409,7 +409,7 @@ fn ceiling(plan: &StudyPlan, ceiling: &WorkloadCeiling) -> String {
     )
 }
 
-/// Sentences on what a metric's direction is.
+/// Which direction of a metric is better.
 pub(crate) fn better(metric: Metric) -> &'static str {
     if metric.higher_is_better() { "more is better" } else { "less is better" }
 }

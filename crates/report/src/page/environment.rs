@@ -1,4 +1,4 @@
-//! On what something was measured, and lists of names with values.
+//! The machine of a run, and lists of names with values.
 
 use stormeter_results::Environment;
 use stormeter_units::format_bytes;
@@ -39,7 +39,7 @@ pub(crate) fn environment(
         .collect()
 }
 
-/// The hypervisor; "yes" is how a results file says that there is one and that it does not name itself.
+/// The hypervisor; a results file says "yes" for one that does not name itself.
 fn hypervisor(name: &str) -> String {
     if name == "yes" { "yes, of an unnamed hypervisor".into() } else { name.into() }
 }

@@ -1,7 +1,7 @@
 //! Findings as boxes: what was found, where, and what to do next.
 //!
-//! The same is often found in many places, with other figures in each. What has one remedy is shown in
-//! one box, with the other places folded away.
+//! The same is often found in many places, with different figures. Findings with the same remedy share one box,
+//! in which the other places are folded away.
 
 use super::typographic;
 use crate::markup::Markup;
@@ -31,12 +31,12 @@ pub(crate) fn finding(page: &mut Markup, finding: &Finding) {
     page.close();
 }
 
-/// Findings that have one severity and one remedy.
+/// Findings with the same severity and remedy.
 pub(crate) struct Group<'a> {
     pub(crate) findings: Vec<&'a Finding>,
 }
 
-/// In the order of the first of each.
+/// The groups, in the order of their first findings.
 pub(crate) fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in findings {

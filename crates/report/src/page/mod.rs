@@ -39,8 +39,8 @@ pub(crate) fn swatches<'a>(page: &mut Markup, colors: impl Iterator<Item = (Stri
     page.close();
 }
 
-/// Narrow no-break spaces before per cent signs and within numbers, so that neither is torn apart
-/// at the end of a line.
+/// Narrow no-break spaces before per cent signs and within numbers, so that neither is broken at
+/// the end of a line.
 pub(crate) fn typographic(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut result = String::with_capacity(text.len());

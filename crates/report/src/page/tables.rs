@@ -26,7 +26,7 @@ pub(crate) fn plain(page: &mut Markup, head: &[String], rows: Vec<Vec<String>>) 
     close_table(page);
 }
 
-/// Wide tables scroll in a frame of their own; the page does not.
+/// Starts a table. A wide one scrolls in a frame of its own, so that the page does not scroll sideways.
 pub(crate) fn table(page: &mut Markup, class: &str) {
     page.tag("div").at("class", "scroll").open();
     page.tag("table").at("class", class).open();

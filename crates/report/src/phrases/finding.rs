@@ -1,4 +1,4 @@
-//! What a law or a check found, as a clause without full stop.
+//! The finding of a law or a check, as a clause without a full stop.
 
 use stormeter_statistics::laws::CEILING_FACTOR;
 use stormeter_statistics::steadiness::FEWEST_EFFECTIVE;
@@ -19,7 +19,7 @@ pub(crate) fn finding(finding: &LawFinding) -> String {
     }
 }
 
-/// Why a trial is no measurement.
+/// Why a trial is not a measurement.
 fn broken_by(broken: &BrokenBy) -> String {
     match broken {
         BrokenBy::Failure(failure) => failure.to_string(),
@@ -130,7 +130,7 @@ fn fact(fact: &Fact) -> String {
         ),
         Fact::BusyBefore(share) => format!(
             "this machine's CPUs were {:.0} % busy before the load began; that share is subtracted from host CPU \
-             per I/O, which is uncertain by as much as it varies",
+             per I/O, which is uncertain by as much as that share varies",
             share * 100.0
         ),
         Fact::AccountsReadLate { late_ns } => format!(

@@ -1,8 +1,8 @@
-//! What was found, in words: the one place where answers, findings and their remedies become sentences.
+//! Results in words: the one place where answers, findings and their remedies become sentences.
 //!
 //! A remedy names settings, and what a setting is called depends on where it is read: an option of a command, a key
-//! of a study file. Whoever shows a report says what they are called there. A model has no kernel log and no other
-//! programs, so some remedies are others for a prediction.
+//! of a study file. The caller provides the names. A model has no kernel log and no other
+//! programs, so some remedies differ for a prediction.
 
 mod answer;
 mod claim;

@@ -1,25 +1,25 @@
-//! What to do about a finding, as a clause without full stop.
+//! What to do about a finding, as a clause without a full stop.
 
 use stormeter_statistics::{CeilingKind, Fact, LawFinding};
 use stormeter_trial::MemoryPlace;
 
 use super::{Setting, SettingNames};
 
-/// For what results remedies are.
+/// The kind of results that remedies are for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Remedies {
     /// For measurements.
     Measured(SettingNames),
     /// For predictions.
     Predicted {
-        /// What settings are called.
+        /// The names of settings.
         names: SettingNames,
-        /// Ramp, window or blocks are shorter than the study plans.
+        /// Whether ramp, window or blocks are shorter than in the study's plan.
         shortened: bool,
     },
 }
 
-/// What helps.
+/// The remedy for a finding.
 pub(crate) fn remedy(finding: &LawFinding, remedies: Remedies) -> String {
     match remedies {
         Remedies::Measured(names) => measured(&finding.fact, names),
@@ -27,10 +27,10 @@ pub(crate) fn remedy(finding: &LawFinding, remedies: Remedies) -> String {
     }
 }
 
-/// For results of a model, where that is something else than for measurements.
+/// For the results of a model, where it differs from that for measurements.
 fn predicted(fact: &Fact, name: SettingNames, shortened: bool) -> String {
     let (ramp, duration) = (name(Setting::Ramp), name(Setting::Duration));
-    // Those of the study may be longer than what was predicted with.
+    // Those of the study may be longer than those of the prediction.
     let planned = match shortened {
         true => {
             format!("; {} uses the study's own ramp, window and blocks", name(Setting::AsPlanned))
@@ -84,15 +84,15 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
             name(Setting::Vms)
         ),
         Fact::LowWay { kind: CeilingKind::NullServer, .. } => {
-            "the true ceiling is higher where the datastore's server has CPUs of its own: the one that answers from \
+            "the true ceiling is higher where the datastore's server has CPUs of its own: the server that answers from \
              nothing shared this machine's; several connections or sessions, or larger requests, raise it"
                 .into()
         }
         Fact::LowWay { kind: CeilingKind::Generator | CeilingKind::NamedWay, .. } => {
-            "limit the storage further or speed up what lies before it, unless the path is what you ask about".into()
+            "limit the storage further or speed up what lies before it, unless the path is what you want to measure".into()
         }
         Fact::IoErrors { disturbed: true, .. } => {
-            "they count in no figure but this one; whoever runs on such storage sees them as errors".into()
+            "they count in no other figure; applications on such storage see them as errors".into()
         }
         Fact::IoErrors { disturbed: false, .. } => {
             "look for the cause in the kernel log (dmesg) and on the storage; figures with errors in them say nothing \
@@ -111,12 +111,12 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
                 .into()
         }
         Fact::IssuedLate { .. } => format!(
-            "leave the load generator a CPU of its own: end what else runs, or set {} below the number of CPUs; or \
+            "leave the load generator a CPU of its own: end other programs, or set {} below the number of CPUs; or \
              go by the service times",
             name(Setting::Threads)
         ),
         Fact::Starved { .. } => format!(
-            "leave it a CPU of its own: end what else runs, or set {} below the number of CPUs",
+            "leave it a CPU of its own: end other programs, or set {} below the number of CPUs",
             name(Setting::Threads)
         ),
         Fact::OtherPrograms { .. } => {
@@ -125,19 +125,19 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
                 .into()
         }
         Fact::ShortOfMemory(_) => {
-            "free memory: end other programs, or use direct I/O unless the page cache is what you ask about".into()
+            "free memory: end other programs, or use direct I/O unless the page cache is what you want to measure".into()
         }
         Fact::BusyBefore(_) => {
-            "end what else runs, or go by the initiator's and the target's CPU time".into()
+            "end other programs, or go by the initiator's and the target's CPU time".into()
         }
         Fact::AccountsReadLate { .. } => {
-            format!("leave a CPU free beside the driving threads, or increase {duration}")
+            format!("leave a CPU free in addition to those of the driving threads, or increase {duration}")
         }
         Fact::HostBelowParts { busier_before: false, .. } => {
             "host CPU is unreliable on this machine: go by the initiator's and the target's CPU time".into()
         }
         Fact::HostBelowParts { busier_before: true, .. } => {
-            "end what else runs and measure again, or go by the initiator's and the target's CPU time".into()
+            "end other programs and measure again, or go by the initiator's and the target's CPU time".into()
         }
         Fact::Stolen(_) => {
             "measure in a VM with reserved CPUs, or when its neighbours are quiet".into()
@@ -186,7 +186,7 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
         }
         Fact::Trend { .. } => {
             "the storage was not in a steady state: write to an SSD until it is (preconditioning), wait for a rebuild \
-             or a background job to end, or measure for so long that it levels off"
+             or a background job to end, or measure until it levels off"
                 .into()
         }
         Fact::BlocksAlike(_) => format!(
@@ -218,13 +218,13 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
             format!("increase {duration}, or check whether the storage recovers at all")
         }
         Fact::ReadsOfZeros => {
-            "prepare with random content, unless reads of zeros are what you ask about".into()
+            "prepare with random content, unless reads of zeros are what you want to measure".into()
         }
         Fact::FixedOrder => {
             "use order: randomized, or abba where the order has to be known".into()
         }
         Fact::IntervalsAsObservations => {
-            "read the effective numbers beside the answers, or use unit: trial".into()
+            "read the effective numbers next to the answers, or use unit: trial".into()
         }
         Fact::ResumedAfterVerdict(_) => {
             "for a verdict that counts, measure again from the start, with more time".into()

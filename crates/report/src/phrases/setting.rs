@@ -1,6 +1,6 @@
-//! Settings that remedies speak of.
+//! The settings that remedies name.
 
-/// A setting, whatever it is called.
+/// A setting, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// How long a trial is measured.
@@ -23,7 +23,7 @@ pub enum Setting {
     DiskSize,
     /// The sizes of requests.
     RequestSize,
-    /// What offsets are multiples of.
+    /// The alignment of offsets.
     Alignment,
     /// The share of blocks that are copies of others.
     Dedupable,
@@ -31,16 +31,16 @@ pub enum Setting {
     ReadShare,
     /// How many I/Os of a VM are outstanding.
     Outstanding,
-    /// Whether all that is read is compared with what was written.
+    /// Whether all reads are compared with the written content.
     Verify,
-    /// What is compared.
+    /// The compared metric.
     Metric,
 }
 
-/// What a setting is called where a report's reader can change it.
+/// The name of a setting where a reader of the report can change it.
 pub type SettingNames = fn(Setting) -> &'static str;
 
-/// What settings are called in a study file.
+/// The names of settings in a study file.
 pub fn study_key(setting: Setting) -> &'static str {
     match setting {
         Setting::Duration => "measure.duration",

@@ -1,6 +1,6 @@
 //! Every finding in words, with its remedy for measurements and for predictions.
 //!
-//! The sentences are in `tests/golden/findings.txt`, to be read as a whole; `UPDATE_GOLDEN=1` writes it anew.
+//! The sentences are in `tests/golden/findings.txt`, to be read as a whole; `UPDATE_GOLDEN=1` rewrites it.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
-//! How many I/Os took how long: one row a datastore, all on the same two axes.
+//! How many I/Os took how long: a row for each datastore, all on the same two axes.
 //!
-//! The stored buckets are much finer than a pixel. They are gathered into columns of equal width
-//! on the logarithmic axis; a bucket that lies across two columns is shared out between them.
+//! The stored buckets are much finer than a pixel. They are merged into columns of equal width on the logarithmic
+//! axis; a bucket that spans two columns is divided between them.
 
 use super::percentile::latency_at;
 use super::scale::Scale;
@@ -16,7 +16,7 @@ const HEADING: f64 = 22.0;
 const PLOT: f64 = 84.0;
 const ROW: f64 = HEADING + PLOT + 14.0;
 const COLUMNS: usize = 113;
-/// A column with a smaller share of the I/Os is not drawn high enough to be pointed at.
+/// A column with a smaller share of the I/Os is too low for the pointer.
 const LEAST_TOLD: f64 = 0.0005;
 
 /// The chart; `None` without an I/O.

@@ -1,5 +1,5 @@
-//! Interaction plots: a metric against the levels of a factor, a line a datastore. Parallel lines: the
-//! factors do not interact; lines that cross or part: which datastore is better depends on the level.
+//! Interaction plots: a metric over the levels of a factor, a line for each datastore. Parallel lines mean that
+//! the factors do not interact; where lines cross or diverge, the difference depends on the level.
 
 use stormeter_study::Metric;
 
@@ -20,14 +20,14 @@ const UNDER: f64 = 40.0;
 const PANEL: f64 = TOP + PLOT + UNDER;
 /// Values that differ by more than this factor are drawn on a logarithmic axis.
 const LINEAR_UP_TO: f64 = 20.0;
-/// Marks of one level stand so far apart, or their intervals would hide each other.
+/// Distance between the marks of one level, so that their intervals do not hide each other.
 const DODGE: f64 = 6.0;
 
-/// One picture: levels from left to right, a line a series.
+/// One picture: levels from left to right, a line for each series.
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) levels: Vec<String>,
-    /// Place in the legend, name, and a value with its interval's ends at each level.
+    /// Place in the legend, name, and a value with the ends of its interval at each level.
     pub(crate) series: Vec<(usize, String, Vec<Option<Point>>)>,
 }
 
@@ -38,8 +38,7 @@ pub(crate) struct Point {
     pub(crate) ends: Option<(f64, f64)>,
 }
 
-/// The panels, side by side in pairs and on one axis, so that they can be compared; `None` without a
-/// line to draw.
+/// The panels in pairs and on one axis, so that they can be compared; `None` without a line to draw.
 pub(crate) fn lines(panels: &[Panel], metric: Metric, id: &str, title: &str) -> Option<Markup> {
     if !panels.iter().any(|panel| panel.levels.len() > 1) {
         return None;
@@ -76,7 +75,7 @@ fn axis(panels: &[Panel]) -> Option<Scale> {
     }
     let ends =
         points().filter_map(|point| point.ends).map(|ends| ends.1).filter(|end| end.is_finite());
-    // An interval that reaches far out does not press all else to the ground.
+    // A wide interval must not squeeze everything else to the ground.
     let top = ends.fold(most, f64::max).min(most * 2.0);
     Some(if least > 0.0 && most / least > LINEAR_UP_TO {
         Scale::log_rounded(least, top, TOP + PLOT, TOP)

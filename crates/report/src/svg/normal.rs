@@ -1,5 +1,5 @@
-//! The observations of a cell as a histogram with the normal curve of their mean and SD: whether a t
-//! test's assumption is far off is seen at a glance.
+//! The observations of a cell as a histogram with the normal curve of their mean and SD, which shows at a glance
+//! whether the assumption of a t test is far off.
 
 use stormeter_statistics::{Bins, Histogram, Summary};
 use stormeter_study::Metric;
@@ -13,7 +13,7 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = 108.0;
 /// More columns than this are too narrow to be seen.
 const MOST_COLUMNS: usize = 24;
-/// Fewer observations make no histogram.
+/// Fewer observations are not drawn.
 pub(crate) const LEAST: usize = 8;
 
 /// The chart; `None` with fewer than [`LEAST`] observations or without a spread.

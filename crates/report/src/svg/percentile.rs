@@ -1,7 +1,7 @@
 //! Latency by percentile: how slow is the slowest half, tenth, hundredth, thousandth of the I/Os?
 //!
-//! The axis below gives every tenth of what is left the same room (50, 90, 99, 99.9 …), the axis
-//! beside is logarithmic: a tail that costs a guest its patience is as visible as the median.
+//! The horizontal axis gives each further nine the same width (90, 99, 99.9 …) and the vertical one is logarithmic,
+//! so that the tail is as visible as the median.
 
 use super::scale::Scale;
 use super::{

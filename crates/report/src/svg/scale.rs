@@ -17,7 +17,7 @@ impl Scale {
         Self { is_log: false, low, high, from, to }
     }
 
-    /// Powers at equal distances. Both ends must be above 0; others are brought there.
+    /// Powers at equal distances. Both ends have to be above 0; others are moved there.
     pub(crate) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low > 0.0 { low } else { 1.0 };
         let high = if high > low { high } else { low * 10.0 };

@@ -1,7 +1,7 @@
-//! Stacked bars: what a whole is made of, a bar a row.
+//! Stacked bars: the parts of a whole, a bar for each row.
 //!
-//! Parts are told apart by colour and by their order, which the legend repeats, so they are also told
-//! apart in print and by readers who see no colours.
+//! Colour and order, which the legend repeats, distinguish the parts, so they can also be distinguished in print
+//! and by readers who see no colours.
 
 use super::{CHARACTER, Scale, WIDTH, chart, line, rect, text};
 use crate::label::elide;
@@ -18,7 +18,7 @@ pub(crate) struct Stacked {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) rows: Vec<Row>,
-    /// The end of the axis, which begins at 0.
+    /// The end of the axis, which starts at 0.
     pub(crate) high: f64,
     /// How the axis writes a value.
     pub(crate) tick: fn(f64) -> String,

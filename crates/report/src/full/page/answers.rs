@@ -1,4 +1,4 @@
-//! The answers: all of them in one table, then question by question what each rests on.
+//! The answers: all of them in one table, then the basis of each, question by question.
 
 use stormeter_statistics::{Answer, AnswerEstimate, Reply};
 
@@ -12,7 +12,7 @@ use crate::page::{tables, typographic};
 use crate::phrases;
 use crate::quantity::{level_percent, percent};
 
-/// Of so many questions the details are open.
+/// Up to this number of questions, the details are open.
 const MOST_OPEN: usize = 2;
 
 /// The questions, for the table of contents.
@@ -38,7 +38,7 @@ fn elide_end(text: &str, longest: usize) -> String {
     text.chars().take(longest - 1).chain(['…']).collect()
 }
 
-/// A sign beside the word, so that a reply does not hang on its colour.
+/// A sign next to the word, so that a reply does not depend on its colour.
 fn symbol(reply: Reply) -> &'static str {
     match reply {
         Reply::Yes => "✓",
@@ -50,7 +50,7 @@ fn symbol(reply: Reply) -> &'static str {
 
 pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     let answers = &grid.report.analysis.answers;
-    // A model without luck finds any difference.
+    // A model without random variation detects any difference.
     let power = grid.report.analysis.power.filter(|power| grid.is_told(power.log_ratio_sd));
     if answers.is_empty() && power.is_none() {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     }
     for one in &shared {
         page.tag("p").at("class", "remark shared").open();
-        page.leaf("strong", &format!("To {}: ", one.of(answers.len())));
+        page.leaf("strong", &format!("On {}: ", one.of(answers.len())));
         page.text(&typographic(&phrases::remark(one.remark)));
         page.close();
     }

@@ -82,7 +82,7 @@ fn cell(
     page.close();
 }
 
-/// The cell in a few words: its primary metric and how it stands to the baseline.
+/// The cell in a few words: its primary metric and the change from the baseline.
 fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
     let metric = grid.report.plan().design.metric;
     let Some(value) = grid.value(index, metric) else {
@@ -98,7 +98,7 @@ fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
 }
 
 fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) {
-    // The baseline is relative to nothing.
+    // The baseline has no relative values.
     let is_baseline = grid.is_baseline(index);
     let rows = metrics.iter().filter_map(|&metric| {
         let value = grid.value(index, metric)?;
@@ -142,7 +142,7 @@ fn latencies(page: &mut Markup, summary: &CellSummary) {
     let issue = &summary.issue;
     let rows: Vec<Vec<String>> = PERCENTILES
         .iter()
-        // A percentile that rests on less than one I/O is none.
+        // A percentile with less than one I/O above it is left out.
         .filter(|(fraction, _)| (1.0 - fraction) * count as f64 >= 0.999)
         .filter_map(|(fraction, name)| {
             let latency = summary.latencies.percentile_ns(*fraction)?;
@@ -178,7 +178,7 @@ fn cpu(page: &mut Markup, summary: &CellSummary) {
     tables::plain(page, &["CPU".to_string(), "time per I/O".to_string()], rows.collect());
 }
 
-/// What was done to the storage in the cell's middle trial; the numbers are those of the marks on the chart
+/// The steps on the storage in the cell's middle trial; their numbers are those of the marks on the chart
 /// below.
 fn disturbed(page: &mut Markup, grid: &Grid<'_>, cell: usize) {
     let cells = of_cells(grid);

@@ -1,4 +1,4 @@
-//! What the laws and the checks found: what counts for every figure near the top, the rest in a section.
+//! The findings of laws and checks: those that affect every figure near the top, the others in a section.
 
 use stormeter_statistics::{Fact, FailedTrials, LawFinding, Severity};
 
@@ -9,13 +9,12 @@ use crate::page::findings::{finding, groups, show};
 use crate::page::tables;
 use crate::phrases;
 
-/// Groups shown at the top; the others stand in their section.
+/// Groups shown at the top; the others are in their section.
 const MOST_AT_TOP: usize = 4;
 /// Groups shown before the rest is folded away.
 const MOST_UNFOLDED: usize = 12;
 
-/// What a reader has to know before the answers: broken laws, and whether something else had this
-/// machine's CPUs.
+/// The findings to know before the answers: broken laws, and other programs on this machine's CPUs.
 pub(super) fn at_top(page: &mut Markup, grid: &Grid<'_>) {
     let findings = &grid.report.findings;
     let invalid: Vec<Finding> =
@@ -32,8 +31,8 @@ pub(super) fn at_top(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
 }
 
-/// Other programs, or other guests of the hypervisor, had the CPUs: it touches every figure, so it is not
-/// left to the end of the page.
+/// Whether other programs, or other guests of the hypervisor, had the CPUs: that affects every figure, so it
+/// is shown at the top.
 fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     let is_of_machine = |finding: &LawFinding| {
         let fact = &finding.fact;
@@ -41,7 +40,7 @@ fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     };
     let all = grid.report.analysis.findings.iter();
     let found: Vec<_> = all.filter(|(_, finding)| is_of_machine(finding)).collect();
-    // That others ran is the cause; that the generator waited follows from it.
+    // Other programs are the cause; that the generator waited is the effect.
     let is_cause = |finding: &LawFinding| matches!(finding.fact, Fact::OtherPrograms { .. });
     let cause = found.iter().find(|(_, finding)| is_cause(finding));
     let (cell, first) = cause.or(found.first())?;

@@ -1,4 +1,4 @@
-//! All cells relative to the baseline: one picture a metric, and a shaded table with the numbers.
+//! All cells relative to the baseline: for each metric a picture and a shaded table with the numbers.
 
 use stormeter_statistics::{Relative, Verdict};
 use stormeter_study::Metric;
@@ -61,7 +61,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
-/// The changes of all cells: a row a load.
+/// The changes of all cells, a row for each load.
 fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
     let candidates: Vec<usize> =
         grid.columns().into_iter().filter(|&datastore| datastore != grid.baseline()).collect();
@@ -89,7 +89,7 @@ fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
     }
 }
 
-/// What names a load: the workload stands above its loads where it has several.
+/// The label of a load; a workload with several loads is a heading above them.
 fn label(grid: &Grid<'_>, index: usize) -> (Option<String>, String) {
     let load = &grid.loads[index];
     let workload = grid.workload(load.workload);
@@ -220,7 +220,7 @@ fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
     page.close();
 }
 
-/// How strongly a cell is shaded: only what is shown to be better or worse is.
+/// How strongly a cell is shaded; only settled differences are.
 fn shade(ratio: f64, verdict: Option<Verdict>) -> &'static str {
     let distance = ratio.ln().abs();
     // A tenth, a third, and more than that.

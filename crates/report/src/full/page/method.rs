@@ -1,4 +1,4 @@
-//! How it was measured, on what, and how to do it again.
+//! How and on which machine a study was measured, and how to repeat it.
 
 use stormeter_units::format_bytes;
 
@@ -54,7 +54,7 @@ pub(super) fn datastores(grid: &Grid<'_>) -> Markup {
     page
 }
 
-/// What was negotiated with servers: a row a parameter, a column a datastore that has any.
+/// The parameters negotiated with servers: a row for each, a column for each datastore that has any.
 fn protocols(page: &mut Markup, grid: &Grid<'_>) {
     let descriptions = &grid.report.header.datastores;
     let columns: Vec<usize> = grid
@@ -85,7 +85,7 @@ fn protocols(page: &mut Markup, grid: &Grid<'_>) {
         });
         std::iter::once(name.to_string()).chain(values).collect()
     });
-    // Names of targets are long: they wrap, or the last column would be out of sight.
+    // Names of targets are long and have to wrap, or the last column would be out of sight.
     page.tag("div").at("class", "wrapped").open();
     tables::plain(page, &head, rows.collect());
     page.close();
@@ -100,7 +100,7 @@ pub(super) fn environment(grid: &Grid<'_>) -> Markup {
     page
 }
 
-/// The hosts that carried out the trials, with their clocks and what each did and spent.
+/// The hosts that ran the trials, with their clocks, load and CPU time.
 fn hosts(page: &mut Markup, grid: &Grid<'_>) {
     if grid.report.hosts.is_empty() {
         return;

@@ -1,9 +1,9 @@
-//! A study as one page: no font, no picture, nothing to fetch. A table of contents stands beside it on
-//! a wide screen; what is long is folded away in `details`, which need no script.
+//! A study as one page: no font, no picture, nothing to fetch. On a wide screen
+//! it has a table of contents at its side; long parts are folded away in `details`, which need no script.
 //!
-//! The order is that of a reader's questions: what are the answers, may I trust them, what does the
-//! whole look like, where does it bend, how are the observations spread, what did the host do, what
-//! about this one cell, how was it done.
+//! The order is that of a reader's questions: what are the answers, can I trust them, what does the whole look
+//! like, how does it depend on the load, how are the observations distributed, what did the host do, what about
+//! this one cell, how was it measured.
 
 mod answers;
 mod cells;
@@ -45,7 +45,7 @@ pub(crate) fn html(report: &Report) -> String {
     document::end(page, &report.header.stormeter_version, &report.header.run_id)
 }
 
-/// A part of the page, with what the table of contents says of it.
+/// A part of the page, with its entries in the table of contents.
 struct Section {
     id: &'static str,
     title: &'static str,
@@ -54,13 +54,16 @@ struct Section {
     content: Markup,
 }
 
-/// The sections that have something to say.
+/// The sections that are not empty.
 fn sections(grid: &Grid<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut add = |id, title, places, content: Option<Markup>| {
         sections.extend(content.map(|content| Section { id, title, places, content }));
     };
-    add("answers", "Answers", answers::places(grid), answers::answers(grid));
+    // Without a question it says only what the study can detect.
+    let has_answers = !grid.report.analysis.answers.is_empty();
+    let title = if has_answers { "Answers" } else { "Sensitivity" };
+    add("answers", title, answers::places(grid), answers::answers(grid));
     add("findings", "Findings", vec![], findings::findings(grid));
     add("matrix", "Relative to the baseline", matrix::places(grid), matrix::matrix(grid));
     add("why", "What limits each cell", vec![], why::why(grid));

@@ -1,5 +1,5 @@
-//! What the host did: over the whole study as means of up to 20 s, in the way of the `mpls-servers` study
-//! (2012), beside the I/O that caused it; and for one trial of a cell in full.
+//! The activity of the host: over the whole study as means of up to 20 s next to the I/O that caused it, as in
+//! the `mpls-servers` study (2012), and for one trial of each cell in full.
 
 use stormeter_study::Metric;
 use stormeter_trial::MonitorRow;
@@ -18,11 +18,11 @@ const RIGHT: f64 = 8.0;
 const TOP: f64 = 22.0;
 const PLOT: f64 = 84.0;
 const GAP: f64 = 30.0;
-/// More points a line than this only make the page heavy.
+/// More points in a line than this only make the page heavy.
 const MOST_POINTS: usize = 1500;
-/// So many lines of single CPUs are drawn on the page; beyond it the least and the most busy one.
+/// Most lines of single CPUs on the page; with more, only the least and the most busy CPU are drawn.
 const MOST_CORE_LINES: usize = 400;
-/// So many trials say what they are when the pointer rests on them; of more the page would grow heavy.
+/// With more trials than this, their strokes do not say what they are: the page would grow heavy.
 const MOST_TOLD: usize = 400;
 
 fn line(class: &str, dashes: &'static str, points: Vec<(f64, f64)>) -> Line {
@@ -65,13 +65,13 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     legend(&mut page, grid);
     let caption = if is_monitored {
         format!(
-            "Time since the study began. IOPS: a stroke a trial, in its datastore's colour. The host: means \
+            "Time since the study started. IOPS: a stroke for each trial, in its datastore's colour. The host: means \
              over {}, ramps included; network without loopback, which has a dotted line of its own; dashed: \
              writes. The details of a cell show its middle trial in full.",
             means_over(traces)
         )
     } else {
-        "Time since the study began: a stroke a trial, in its datastore's colour. The host was not \
+        "Time since the study started: a stroke for each trial, in its datastore's colour. The host was not \
          monitored."
             .to_string()
     };
@@ -79,7 +79,7 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
-/// Over what the means of the host are taken: 20 s are told of only where trials are as long.
+/// The length of the host's means in words; 20 s are mentioned only where trials are that long.
 fn means_over(traces: &[TrialTrace]) -> String {
     let is_cut = traces.iter().any(|trace| trace.averages.len() > 1);
     match is_cut {
@@ -164,7 +164,7 @@ fn host(traces: &[TrialTrace]) -> Vec<Panel> {
     ]
 }
 
-/// A cell's trials over time, and what the host did in its middle one; `None` without a trial.
+/// A cell's trials over time and the host's activity in the middle one; `None` without a trial.
 pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
     let traces: Vec<&TrialTrace> =
         grid.report.traces.iter().filter(|trace| trace.cell == cell).collect();
@@ -180,7 +180,7 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
     let rows = panels.len().div_ceil(2);
     let height = TOP + rows as f64 * (PLOT * 0.85 + GAP) + 4.0;
     let description = format!(
-        "{} trials; what the host did is that of block {}.",
+        "{} trials; the activity of the host is that of block {}.",
         traces.len(),
         middle.block + 1
     );
@@ -203,7 +203,7 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
 
 /// IOPS of all trials, pale, and of the middle one; its mean latency.
 fn load(traces: &[&TrialTrace], middle: &TrialTrace, color: &str) -> Vec<Panel> {
-    // All other trials are one broken line: a path each would be most of the page.
+    // All other trials are one broken line: a path for each would be most of the page.
     let mut others = Vec::new();
     for trace in traces.iter().filter(|trace| !trace.is_representative) {
         others.extend(trace.points.iter().map(|point| (point.at_ns as f64, point.iops)));

@@ -1,5 +1,5 @@
-//! Interaction plots: the metrics of the matrix against the load, and the primary one against the
-//! workload where a question was about that.
+//! Interaction plots: the metrics of the matrix over the load, and the primary one by workload where a question
+//! is about that.
 
 use stormeter_study::Metric;
 use stormeter_study::question::Factor;
@@ -47,7 +47,7 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     (!is_empty).then_some(page)
 }
 
-/// Whether an analysis of variance looked at datastore and workload together.
+/// Whether an analysis of variance has both datastore and workload as factors.
 fn asks_for_workload(grid: &Grid<'_>) -> bool {
     let mut tables = grid.report.analysis.answers.iter().filter_map(|answer| answer.table.as_ref());
     tables.any(|table| {
@@ -55,8 +55,8 @@ fn asks_for_workload(grid: &Grid<'_>) -> bool {
     })
 }
 
-/// A panel a workload and number of outstanding I/Os, the VMs from left to right; where there is one
-/// number of VMs only, the outstanding I/Os.
+/// A panel for each workload and number of outstanding I/Os, over the number of VMs; where there is only one
+/// number of VMs, over the outstanding I/Os.
 fn against_load(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
     let plan = grid.report.plan();
     let mut panels = Vec::new();
@@ -93,7 +93,7 @@ fn against_load(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
     panels
 }
 
-/// A row a workload at a load. Workloads have no order, so nothing is joined by lines.
+/// A row for each workload at each load. Workloads have no order, so no lines join them.
 fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
     let values = || {
         let cells = grid.loads.iter().flat_map(|load| &load.cells);

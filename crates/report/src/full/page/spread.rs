@@ -1,4 +1,4 @@
-//! The observations themselves: histograms with normal curves, and their description in numbers.
+//! The observations themselves: histograms with normal curves, and descriptive statistics.
 
 use stormeter_statistics::CellSummary;
 use stormeter_study::Unit;
@@ -62,7 +62,7 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     let metric = grid.report.plan().design.metric;
     let cells = &grid.report.analysis.cells;
     let dependent = cells.iter().any(|cell| cell.dependence.is_some());
-    // The shape of a handful of values is none.
+    // A handful of values has no shape.
     let is_few = cells.iter().all(|cell| cell.spread.is_none_or(|spread| spread.n < FEW));
     let heads: &[&str] = match is_few {
         true => &["cell", "n", "mean", "SD", "CV", "least", "most"],

@@ -1,5 +1,5 @@
-//! What holds each cell of a predicted study back: where its response time goes, as bars one under the
-//! other, and the components in full.
+//! What limits each cell of a predicted study: where its response time goes, as stacked bars, and the components
+//! in full.
 
 use stormeter_trial::ComponentKind;
 use stormeter_units::format_duration_ns;
@@ -53,7 +53,7 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
     Some(page)
 }
 
-/// The kinds that take time anywhere, in the order in which a request meets them.
+/// The kinds of components that take time in at least one cell, in the order of a request's path.
 fn kinds(reasons: &[CellReasons]) -> Vec<ComponentKind> {
     let takes = |kind: &ComponentKind| {
         let uses = reasons.iter().flat_map(|one| &one.why.components);
@@ -76,8 +76,7 @@ fn words(kind: ComponentKind) -> &'static str {
     }
 }
 
-/// A colour a kind, none of them a datastore's: the same blue must not mean a protocol above and a port
-/// here.
+/// The colour of a kind, never a datastore's: the same blue must not mean a protocol above and a port here.
 fn class(kind: ComponentKind) -> String {
     let place = ComponentKind::ALL.into_iter().position(|other| other == kind).unwrap_or(0);
     format!("k{place}")
@@ -124,8 +123,7 @@ fn bar(grid: &Grid<'_>, one: &CellReasons) -> Row {
     }
 }
 
-/// The component that holds the cell up. Waiting for room is time at the cache, whatever the disks behind it
-/// do.
+/// The component that limits the cell. Waiting for room is time at the cache, whatever the disks behind it do.
 fn held(one: &CellReasons) -> usize {
     one.why.room_in.unwrap_or(one.why.bottleneck)
 }

@@ -1,4 +1,4 @@
-//! What holds each cell of a predicted study back, in words: sentences, and the rows of their tables.
+//! What limits each cell of a predicted study, in words: sentences, and the rows of tables.
 
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
@@ -14,14 +14,14 @@ use crate::printable::printable;
 use crate::text::{Paint, Style, push_line, wrap};
 use crate::wording::plural;
 
-/// Gains of so many components are told.
+/// How many components' gains are listed.
 const MOST_GAINS: usize = 3;
-/// A gain below this may be chance: it is one run with against one without.
+/// A smaller gain may be chance: it compares one run with the change to one without.
 const LEAST_GAIN: f64 = 0.02;
-/// Cells whose components are all listed on a terminal; of more, the page and JSON have them.
+/// With more cells than this, a terminal does not list all components; the page and JSON do.
 const MOST_LISTED: usize = 12;
 
-/// What the head of a prediction says: for which site, and how windows were shortened.
+/// The head of a prediction: for which site it is, and how windows were shortened.
 pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     let Some(prediction) = &grid.report.header.prediction else { return Vec::new() };
     let mut told = vec![format!(
@@ -37,7 +37,7 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     if let Some((timing, blocks)) = prediction.shortened_from {
         told.push(shortened(grid.report.plan(), timing, blocks));
     }
-    // A model repeats itself as exactly as one likes, and is as wrong as before.
+    // More repetitions make a model more precise, not more accurate.
     told.push(
         "Intervals and p-values cover random variation in the simulation only, and are left out where the \
          model repeats itself; they do not cover model error: `stormeter calibrate` estimates that."
@@ -46,7 +46,7 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     told
 }
 
-/// How a plan was shortened from the timing and the blocks that it had.
+/// How a plan was shortened from its own timing and blocks.
 pub fn shortened(plan: &StudyPlan, timing: Timing, blocks: Blocks) -> String {
     format!(
         "Shortened: {} after a ramp of {} and at most {}; as planned it would be {} after {} and at most \
@@ -68,17 +68,17 @@ fn share(share: f64) -> String {
     }
 }
 
-/// The whole of a component's name in a sentence: what is full, or what takes the time.
+/// The subject of a sentence on a component: the part that is full, or that takes the time.
 fn named(why: &CellWhy, index: usize) -> &str {
     why.components.get(index).map_or("", |one| one.name.as_str())
 }
 
-/// What an operation of the cell is called; those of fixed work are not I/Os.
+/// The word for an operation of the cell; operations of fixed work are not I/Os.
 fn operation(is_timed: bool) -> &'static str {
     if is_timed { "I/O" } else { "operation" }
 }
 
-/// Why the cell is as fast as it is, in a few sentences.
+/// What determines the speed of the cell, in a few sentences.
 pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     let bottleneck = &why.components[why.bottleneck];
     let part = why.parts[why.bottleneck];
@@ -115,7 +115,7 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         .bounds
         .saturation
         .map(|bound| (bound.component, count(bound.per_s), count(bound.outstanding)));
-    // A bound of disks is that of the queue they have.
+    // The bound of disks holds for their queue depth.
     let of_queue = |component: usize| match why.components[component].kind {
         ComponentKind::Disks => {
             " at this queue depth (of a longer queue disks with moving heads do more)"
@@ -123,7 +123,7 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         _ => "",
     };
     if why.is_saturated {
-        // The bound is of the busiest, which need not be the one that requests wait for.
+        // The bound is that of the busiest component, for which requests need not be waiting.
         let bound = match bound.filter(|(component, ..)| *component == why.bottleneck) {
             Some((component, most, star)) => format!(
                 " As it is it lets no more than {most} {each}s a second pass, which about {star} \
@@ -154,7 +154,7 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
         ComponentKind::Parts => {
             format!("a queue depth of {outstanding} waits for the slowest part of each request")
         }
-        // Of a memory it is known how full it is, not how busy.
+        // A memory has a fill level, but no utilisation.
         ComponentKind::Cache => {
             format!("a queue depth of {outstanding} spends most time at {name}")
         }
@@ -168,7 +168,7 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
     format!("No component is saturated: {held}; {of}.{reach}{background}")
 }
 
-/// A number of I/Os; of few outstanding the part after the point counts.
+/// A number of I/Os, with decimals where few are outstanding.
 fn count(value: f64) -> String {
     match value {
         value if value <= 0.0 || value >= 9.95 => format_count(value),
@@ -181,7 +181,7 @@ fn count(value: f64) -> String {
     }
 }
 
-/// The bound of what works in the background, where it is the lowest.
+/// The bound of a component that works in the background, where it is the lowest.
 fn long_run(why: &CellWhy) -> Option<Saturation> {
     let others = why.bounds.saturation.map_or(f64::INFINITY, |bound| bound.per_s);
     why.bounds.long_run.filter(|bound| bound.per_s < others)
@@ -210,15 +210,15 @@ fn busy(one: &ComponentUse) -> String {
     }
 }
 
-/// What is full of work that no request waits for, or hardly.
+/// The component that is full of work for which hardly any request waits.
 fn background(why: &CellWhy) -> String {
     let has_cache = why.components.iter().any(|one| one.kind == ComponentKind::Cache);
-    // Told with its bound.
+    // Already named with its bound.
     let told = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
     let full = why.in_background.iter().filter(|&&index| told != Some(index));
     let each = full.filter_map(|&index| why.components.get(index)).map(|one| {
         let busy = share(one.utilisation_most);
-        // Their own caches are all that disks without another one work for in the background.
+        // Without another cache, background work of disks is for their own caches.
         if one.kind == ComponentKind::Disks && !has_cache {
             return format!(
                 " {} is {busy} busy, most of it with emptying the caches of its disks, which requests \
@@ -239,7 +239,7 @@ fn background(why: &CellWhy) -> String {
     each.collect()
 }
 
-/// What the time at a component is, where one thing is most of it.
+/// The main part of the time at a component, where one part dominates.
 fn mostly(part: ResponsePart) -> &'static str {
     let all = part.service_ns + part.queue_ns + part.latency_ns;
     if part.queue_ns > 0.5 * all {
@@ -253,7 +253,7 @@ fn mostly(part: ResponsePart) -> &'static str {
     }
 }
 
-/// What more of each component would bring, in a sentence; the largest gains only.
+/// The gain from more of each component, in a sentence; only the largest gains.
 pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
     let first = elasticities.first()?;
     let more = format!("{:.0} % more", (first.factor - 1.0) * 100.0);
@@ -281,7 +281,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
 pub(crate) const HEADS: [&str; 6] =
     ["component", "busy", "busiest", "queue", "of response", "each"];
 
-/// A row a component.
+/// A row for each component.
 pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
     let row = |one: &ComponentUse| {
         [
@@ -296,7 +296,7 @@ pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
     why.components.iter().map(row).collect()
 }
 
-/// Whether the cell's workload is driven for a time.
+/// Whether the cell's workload runs for a given time.
 pub(crate) fn is_timed(grid: &Grid<'_>, cell: usize) -> bool {
     let workload =
         grid.cells.get(cell).and_then(|cell| grid.report.plan().workloads.get(cell.workload));
@@ -309,7 +309,7 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
     if reasons.is_empty() {
         return;
     }
-    push_line(text, &paint.with(Style::Bold, "Why: what holds each cell back"));
+    push_line(text, &paint.with(Style::Bold, "What limits each cell"));
     for CellReasons { cell, why, elasticities } in reasons {
         for line in wrap(&printable(&grid.name(*cell)), width, "", "  ") {
             push_line(text, &line);

@@ -1,9 +1,9 @@
-//! What is said of cells whose components were made up.
+//! The words on cells with made-up components.
 
 use super::*;
 use stormeter_statistics::bottleneck::{Bounds, SATURATED};
 
-/// A cell whose components are (name, kind, busiest unit, share of 1 ms, what the time there is).
+/// A cell with these components: name, kind, busiest unit, share of 1 ms, and the parts of the time.
 fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
     let component =
         |&(name, kind, busy, share, _): &(&str, ComponentKind, f64, f64, _)| ComponentUse {
