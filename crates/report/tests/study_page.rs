@@ -118,6 +118,28 @@ fn answers_of(count: usize) -> Vec<stormeter_statistics::Answer> {
     answers().into_iter().take(count).collect()
 }
 
+/// A level is said once; only an interval at another one has it with it.
+#[test]
+fn the_level_of_most_intervals_is_not_repeated_with_each() {
+    let level = |levels: &[f64]| {
+        let mut report = made(&usual(), |analysis| analysis.answers = answers_of(3));
+        for (answer, level) in report.analysis.answers.iter_mut().zip(levels) {
+            answer.estimate.as_mut().unwrap().level = *level;
+        }
+        let page = html(&report);
+        let answers = section(&page, "answers");
+        let (table, rest) = answers.split_once("</table>").unwrap();
+        let caption = rest.split("class=\"caption\">").nth(1).unwrap();
+        (table.matches("\u{202f}%)").count(), caption.split("</p>").next().unwrap().to_string())
+    };
+    let (repeated, caption) = level(&[0.95, 0.95, 0.95]);
+    assert!(repeated == 0 && caption.ends_with("also the level of its interval."), "{caption}");
+    let (repeated, caption) = level(&[0.9, 0.9, 0.9]);
+    assert!(repeated == 0 && caption.contains("; its interval is at 90\u{202f}%."), "{caption}");
+    let (repeated, caption) = level(&[0.95, 0.9, 0.95]);
+    assert!(repeated == 1 && caption.contains("unless another is shown"), "{caption}");
+}
+
 /// A yes that stands by itself only says so.
 #[test]
 fn a_yes_that_many_questions_may_give_by_chance_is_marked() {

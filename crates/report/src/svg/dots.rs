@@ -22,6 +22,8 @@ const MARGIN: f64 = 9.0;
 /// Height of a row whose label has a second line.
 const NOTED: f64 = 26.0;
 const HEADING: f64 = 24.0;
+/// Least distance between two ticks.
+const TICK: f64 = 50.0;
 /// Height of a label above its row.
 const LABEL: f64 = 17.0;
 /// The columns of labels and of values are as wide as their text, between these bounds.
@@ -207,14 +209,29 @@ impl Axis {
         Self { low, high, is_log, better }
     }
 
-    /// Round values to label. Of mirrored places they are the same on both sides.
+    /// Round values to label, as many as there is room for.
     fn ticks(&self, x: &Scale) -> Vec<f64> {
-        let count = ((x.span().1 - x.span().0) / 52.0) as usize;
+        let most = ((x.span().1 - x.span().0) / TICK) as usize;
+        let has_room = |ticks: &Vec<f64>| {
+            ticks.windows(2).all(|two| (x.at(two[1]) - x.at(two[0])).abs() >= TICK)
+        };
+        let fewer = (1..=most).rev().map(|count| self.about(count, x));
+        let mut ticks = fewer.into_iter().find(has_room).unwrap_or_else(|| self.about(1, x));
+        // Powers of ten over many decades.
+        while !has_room(&ticks) {
+            ticks = ticks.into_iter().step_by(2).collect();
+        }
+        ticks
+    }
+
+    /// About this many round values, in ascending order. Those of mirrored places are the same on both sides.
+    fn about(&self, count: usize, x: &Scale) -> Vec<f64> {
         if !(self.is_log && self.better == Better::Mirrored) {
             return x.ticks(count);
         }
         let sides = Scale::log(1.0, self.high.max(1.0 / self.low), 0.0, 1.0).ticks(count / 2);
-        let both = sides.iter().skip(1).map(|tick| 1.0 / tick).chain(sides.iter().copied());
+        let left = sides.iter().skip(1).rev().map(|tick| 1.0 / tick);
+        let both = left.chain(sides.iter().copied());
         both.filter(|tick| (self.low..=self.high).contains(tick)).collect()
     }
 
@@ -383,8 +400,21 @@ mod tests {
         let axis = Axis { low: 0.2, high: 5.0, is_log: true, better: Better::Mirrored };
         let ticks = axis.ticks(&axis.scale(0.0, 400.0));
         assert!(ticks.len() > 3, "{ticks:?}");
+        assert!(ticks.is_sorted(), "{ticks:?}");
         for tick in &ticks {
             assert!(ticks.iter().any(|other| (other * tick - 1.0).abs() < 1e-9), "{ticks:?}");
+        }
+    }
+
+    #[test]
+    fn ticks_leave_each_other_room() {
+        for (low, high) in [(0.3, 2.9), (0.9, 1.1), (0.001, 500.0), (0.4, 1.05)] {
+            for (is_log, width) in [(true, 500.0), (true, 240.0), (false, 240.0)] {
+                let axis = Axis { low, high, is_log, better: Better::Low };
+                let x = axis.scale(0.0, width);
+                let at: Vec<f64> = axis.ticks(&x).iter().map(|tick| x.at(*tick)).collect();
+                assert!(at.windows(2).all(|two| (two[1] - two[0]).abs() >= TICK), "{low}: {at:?}");
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The answers: all of them in one table, then the basis of each, question by question.
 
-use stormeter_statistics::{Answer, AnswerEstimate, Reply};
+use stormeter_statistics::{Answer, Reply};
 
 use super::forest::{self, class_of, forest};
 use crate::full::grid::Grid;
@@ -94,6 +94,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     // A model's interval is no measurement's.
     let interval = if grid.is_predicted() { "interval of the simulation" } else { "interval" };
     head.extend(has_interval.then_some(interval));
+    let usual = usual_level(answers);
     tables::table(page, "overview stacked");
     page.tag("thead").open();
     page.tag("tr").open();
@@ -104,7 +105,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
     page.tag("tbody").open();
     for (index, answer) in answers.iter().enumerate() {
-        line(page, plan.design.level, answer, index, &head);
+        line(page, (plan.design.level, usual), answer, index, &head);
     }
     tables::close_table(page);
     if let Some(caption) = caption(plan.design.level, answers) {
@@ -119,7 +120,13 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     }
 }
 
-fn line(page: &mut Markup, level: f64, answer: &Answer, index: usize, head: &[&'static str]) {
+fn line(
+    page: &mut Markup,
+    (level, usual): (f64, Option<f64>),
+    answer: &Answer,
+    index: usize,
+    head: &[&'static str],
+) {
     let scale = Scale::of(answer);
     let estimate = answer.estimate.as_ref();
     page.tag("tr").at("class", class_of(answer.reply)).open();
@@ -140,8 +147,8 @@ fn line(page: &mut Markup, level: f64, answer: &Answer, index: usize, head: &[&'
     if let Some(label) = head.get(3) {
         let range = estimate.and_then(|estimate| {
             let range = scale.range(estimate.value, &estimate.interval?);
-            // The level of the page is said once, below.
-            Some(match has_level(level, estimate) {
+            // The usual level is explained once, below.
+            Some(match usual.is_some_and(|usual| is_level(usual, estimate.level)) {
                 true => range,
                 false => format!("{range} ({} %)", level_percent(estimate.level)),
             })
@@ -151,9 +158,17 @@ fn line(page: &mut Markup, level: f64, answer: &Answer, index: usize, head: &[&'
     page.close();
 }
 
-/// Whether an interval is at the level of the page.
-fn has_level(level: f64, estimate: &AnswerEstimate) -> bool {
-    (estimate.level - level).abs() < 1e-6
+/// The level that most of the intervals have, which is explained once and not repeated with each; `None`
+/// without an interval.
+fn usual_level(answers: &[Answer]) -> Option<f64> {
+    let estimates = answers.iter().filter_map(|answer| answer.estimate.as_ref());
+    let levels: Vec<f64> = estimates.filter_map(|it| it.interval.map(|_| it.level)).collect();
+    let alike = |level: f64| levels.iter().filter(|other| is_level(**other, level)).count();
+    levels.iter().copied().max_by_key(|level| alike(*level))
+}
+
+fn is_level(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-6
 }
 
 /// Whether a yes stands by itself only, and may be chance among all questions.
@@ -161,28 +176,31 @@ fn is_by_itself(level: f64, answer: &Answer) -> bool {
     answer.reply == Reply::Yes && answer.p_value_adjusted.is_some_and(|p| p > 1.0 - level)
 }
 
-/// The level of the page, explained once for all questions; `None` where there is nothing to say.
+/// The levels of answers and intervals, explained once for all questions; `None` where nothing was tested.
 fn caption(level: f64, answers: &[Answer]) -> Option<String> {
-    let is_tested = |answer: &Answer| {
-        let estimate = answer.estimate.as_ref();
-        answer.p_value.is_some() || estimate.is_some_and(|it| it.interval.is_some())
-    };
-    if !answers.iter().any(is_tested) {
+    let usual = usual_level(answers);
+    if usual.is_none() && answers.iter().all(|answer| answer.p_value.is_none()) {
         return None;
     }
-    let mut text = format!(
-        "Each question is answered by itself at {} %, which is also the level of its interval",
-        level_percent(level)
-    );
-    let estimates = answers.iter().filter_map(|answer| answer.estimate.as_ref());
-    let mut others = estimates.filter(|it| it.interval.is_some() && !has_level(level, it));
-    if let Some(other) = others.next() {
-        text += &format!(
-            " unless another is shown: an interval at {} % belongs to a question with a direction or a \
-             margin and leaves {} % beyond each of its ends",
-            level_percent(other.level),
-            percent(1.0 - level)
-        );
+    let mut text = format!("Each question is answered by itself at {} %", level_percent(level));
+    if let Some(usual) = usual {
+        let estimates = answers.iter().filter_map(|answer| answer.estimate.as_ref());
+        let mut levels = estimates.filter(|it| it.interval.is_some()).map(|it| it.level);
+        let is_one = levels.all(|other| is_level(other, usual));
+        text += &match is_level(usual, level) {
+            true => ", which is also the level of its interval".to_string(),
+            false => format!("; its interval is at {} %", level_percent(usual)),
+        };
+        text += if is_one { "" } else { " unless another is shown" };
+        // The interval that belongs to a one-sided test.
+        if !(is_one && is_level(usual, level)) {
+            text += &format!(
+                ". An interval at {} % belongs to a question with a direction or a margin: it leaves {} % \
+                 beyond each of its ends",
+                level_percent(2.0 * level - 1.0),
+                percent(1.0 - level)
+            );
+        }
     }
     text += ".";
     if answers.iter().any(|answer| is_by_itself(level, answer)) {
