@@ -26,6 +26,7 @@ use Uses::{All, These};
 /// In the order of the design, from the boundary up to the command line.
 pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-units", uses: These(&[]), pure: true },
+    Layer { package: "stormeter-schema", uses: These(&[]), pure: true },
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-trial", uses: These(&["units", "disk"]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
@@ -67,12 +68,12 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-report",
-        uses: These(&["units", "trial", "study", "statistics", "results"]),
+        uses: These(&["units", "schema", "trial", "study", "statistics", "results"]),
         pure: true,
     },
     Layer {
         package: "stormeter-replicate",
-        uses: These(&["yaml", "study", "statistics"]),
+        uses: These(&["schema", "yaml", "study", "statistics"]),
         pure: true,
     },
     Layer {

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::expression::{Expression, ExpressionError, Scope, Value};
@@ -18,7 +19,7 @@ use crate::table::Tables;
 pub const ABOUT: f64 = 0.10;
 
 /// Whether a finding follows from the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// The finding follows.
@@ -32,7 +33,7 @@ pub enum Agreement {
 }
 
 /// In which way a figure agrees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// Rounds to the printed digits.

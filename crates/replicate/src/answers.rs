@@ -1,5 +1,6 @@
 //! How measurements answer the questions of a finding.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use stormeter_statistics::Reply;
 
@@ -27,7 +28,7 @@ pub struct SourceAnswer {
 }
 
 /// What the results say about a finding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Observed {
     /// The outcome in a word.
     pub outcome: ObservedOutcome,
@@ -38,7 +39,7 @@ pub struct Observed {
 }
 
 /// What results say about a finding, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservedOutcome {
     /// The results show the same: every question is answered yes.
@@ -54,7 +55,7 @@ pub enum ObservedOutcome {
 }
 
 /// A question and its answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AskedAnswer {
     /// The question.
     pub question: String,

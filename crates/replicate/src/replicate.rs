@@ -1,6 +1,8 @@
 //! The table of a study: every finding as published, recomputed, measured and predicted.
 
+use schemars::JsonSchema;
 use serde::Serialize;
+use stormeter_schema::schema_of;
 use thiserror::Error;
 
 use crate::agreement::{Agreement, How, Outcome, recompute};
@@ -9,10 +11,16 @@ use crate::expression::{ExpressionError, Scope, Value};
 use crate::published::{Basis, Check, Claim, Finding, Published, Survives};
 use crate::table::TableCount;
 
-/// Every finding of a study in one table. This is what `--json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Output of `stormeter replicate STUDY --json`: every finding of a study in one table; without STUDY a list
+/// of these. New fields may be added without a new schema_version.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(
+    title = "A published study, replicated",
+    extend("$id" = format!("urn:stormeter:schema:replicate:{SCHEMA_VERSION}"))
+)]
 pub struct ReplicateTable {
     /// Version of this layout, raised when a field changes its meaning or is removed.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema_version: u32,
     /// The study.
     pub study: StudyHead,
@@ -27,13 +35,14 @@ pub struct ReplicateTable {
 }
 
 /// The identity of the study.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StudyHead {
     /// Short name.
     pub name: String,
     /// Title.
     pub title: String,
     /// Authors.
+    #[schemars(length(min = 1))]
     pub authors: Vec<String>,
     /// Year.
     pub year: String,
@@ -54,7 +63,7 @@ pub struct StudyHead {
 }
 
 /// A finding in the table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Its name.
     pub id: String,
@@ -77,7 +86,7 @@ pub struct Row {
 }
 
 /// The result from the tables.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recomputed {
     /// Whether the finding follows.
     pub agreement: Agreement,
@@ -92,7 +101,7 @@ pub struct Recomputed {
 }
 
 /// The result of a sound analysis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SoundResult {
     /// Whether the claim survives it.
     pub verdict: Soundness,
@@ -101,7 +110,7 @@ pub struct SoundResult {
 }
 
 /// Whether a claim survives a sound analysis of the same data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Soundness {
     /// It survives.
@@ -115,7 +124,7 @@ pub enum Soundness {
 }
 
 /// Number of findings per outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tally {
     /// All findings.
     pub findings: usize,
@@ -148,8 +157,10 @@ pub struct ReplicateError {
 /// Version of the layout of [`ReplicateTable`].
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The JSON Schema of a [`ReplicateTable`].
-pub const SCHEMA: &str = include_str!("../../../docs/schema/replicate.schema.json");
+/// The JSON Schema of a [`ReplicateTable`], draft 2020-12, as text.
+pub fn schema() -> String {
+    schema_of::<ReplicateTable>()
+}
 
 /// Recomputes every finding of a study and compares it with results, if there are any.
 ///

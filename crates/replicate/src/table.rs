@@ -1,6 +1,7 @@
 //! The published tables: tidy (a row is an observation, a column a quantity), with every number as
 //! printed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::printed::Printed;
@@ -67,7 +68,7 @@ pub struct Found<'a> {
 }
 
 /// The number of tables, and of numbers in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableCount {
     /// Tables.
     pub tables: usize,

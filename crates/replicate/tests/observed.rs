@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use stormeter_replicate::{
-    AnswerSource, ObservedOutcome, Published, ReplicateTable, SCHEMA, STUDIES, SourceAnswer,
-    embedded, overview, replicate, terminal,
+    AnswerSource, ObservedOutcome, Published, ReplicateTable, STUDIES, SourceAnswer, embedded,
+    overview, replicate, schema, terminal,
 };
 use stormeter_statistics::Reply;
-use stormeter_testkit::violations;
+use stormeter_testkit::{assert_golden, undescribed, violations};
 
 /// Answers by question; one that is not listed cannot be asked.
 struct Oracle(BTreeMap<&'static str, Reply>);
@@ -148,7 +149,7 @@ fn what_a_model_was_fitted_to_is_no_prediction() {
                    not testable 42";
     assert!(text.contains(summary), "{text}");
     assert!(lines(overview(std::slice::from_ref(&table), 160)).contains(summary));
-    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let schema = serde_json::from_str(&schema()).unwrap();
     let found = violations(&schema, &serde_json::to_value(table).unwrap());
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -183,8 +184,16 @@ fn a_direction_counts_where_the_figures_are_not_seen() {
 }
 
 #[test]
+fn the_committed_schema_is_the_derived_one_and_describes_every_key() {
+    let path = "../../docs/schema/replicate.schema.json";
+    assert_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path), &schema());
+    let parsed = serde_json::from_str(&schema()).unwrap();
+    assert_eq!(undescribed(&parsed), Vec::<String>::new());
+}
+
+#[test]
 fn the_json_follows_its_schema() {
-    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let schema = serde_json::from_str(&schema()).unwrap();
     let ask = "virtual is faster than physical in iops on seq-write-4k";
     let oracle = Oracle(BTreeMap::from([(ask, Reply::NotAnswered)]));
     for (name, _) in STUDIES {

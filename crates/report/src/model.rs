@@ -3,6 +3,7 @@
 //! Cells are referred to by their index in [`StudyPlan::cells`], datastores and workloads by their index in the
 //! plan. Times are nanoseconds, rates are per second, shares are fractions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_results::{Elasticity, FinishReason, Header};
 pub use stormeter_statistics::Severity;
@@ -53,7 +54,7 @@ pub struct Status {
 }
 
 /// A finding of a law or a check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// How severe it is.
     pub severity: Severity,

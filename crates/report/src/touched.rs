@@ -1,6 +1,5 @@
-//! How much of their disks trials touched, in words and as JSON.
+//! How much of their disks trials touched, in words.
 
-use serde_json::{Value, json as object};
 use stormeter_statistics::Touched;
 use stormeter_units::format_bytes;
 
@@ -53,16 +52,6 @@ pub(crate) fn range<'a>(cells: impl Iterator<Item = &'a Touched>) -> Option<Stri
 fn rounded(share: f64) -> String {
     let digits = if share < 0.1 { 1e3 } else { 1e2 };
     percent((share * digits).round() / digits)
-}
-
-/// As JSON.
-pub(crate) fn json(touched: &Touched) -> Value {
-    object!({
-        "working_set_bytes": touched.working_set_bytes,
-        "trial_share": touched.trial_share,
-        "run_share": touched.run_share,
-        "again_share": touched.again_share,
-    })
 }
 
 #[cfg(test)]

@@ -1,21 +1,26 @@
-//! The JSON of a study against its committed schema.
+//! The JSON of reports against its schema, and the schema against the committed file.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod study_fixture;
 
+use std::path::Path;
+
 use serde_json::{Value, json};
-use stormeter_report::{Report, SCHEMA, SCHEMA_VERSION, json};
+use stormeter_report::{Report, SCHEMA_VERSION, json, metric_unit, schema};
 use stormeter_results::FinishReason;
 use stormeter_statistics::{Comparison, Fact, Interval, LawFinding, Touched};
 use stormeter_study::{Blocks, EqualLoad, Metric, Order, Prepare, Reset, Unit, WorkloadKind};
-use stormeter_testkit::violations;
+use stormeter_testkit::{assert_golden, undescribed, violations};
 use stormeter_trial::{Burst, Distribution, Verified};
 use study_fixture::{Shape, comparison, disturbed, fixed_work, made, study, usual};
 
+fn parsed_schema() -> Value {
+    serde_json::from_str(&schema()).unwrap()
+}
+
 fn check(value: &Value) -> Vec<String> {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    violations(&schema, value)
+    violations(&parsed_schema(), value)
 }
 
 /// Reports that between them take every branch of the schema.
@@ -67,6 +72,18 @@ fn reports() -> Vec<Report> {
     of_studies.into_iter().chain([comparison(), unlike, rated]).collect()
 }
 
+/// A promise to scripts: a change of what is printed shows in the diff of this file.
+#[test]
+fn the_committed_schema_is_the_derived_one() {
+    let path = "../../docs/schema/report.schema.json";
+    assert_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path), &schema());
+}
+
+#[test]
+fn every_key_is_described() {
+    assert_eq!(undescribed(&parsed_schema()), Vec::<String>::new());
+}
+
 #[test]
 fn every_study_follows_the_schema() {
     for report in reports() {
@@ -103,9 +120,14 @@ fn what_does_not_follow_the_schema_is_noticed() {
 
 #[test]
 fn the_schema_knows_every_metric_and_a_cell_says_what_it_is() {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    let known = schema["$defs"]["metric"]["enum"].as_array().unwrap();
-    assert!(Metric::ALL.iter().all(|metric| known.contains(&json!(metric.name()))));
+    let schema = parsed_schema();
+    let known = schema["$defs"]["Metric"]["oneOf"].as_array().unwrap();
+    let is_known = |metric: &Metric| known.iter().any(|one| one["const"] == metric.name());
+    assert!(Metric::ALL.iter().all(is_known));
+    let units = &schema["$defs"]["Comparison"]["properties"]["unit"]["enum"];
+    let has_unit =
+        |metric: &Metric| units.as_array().unwrap().contains(&json!(metric_unit(*metric)));
+    assert!(Metric::ALL.iter().all(has_unit), "{units}");
     let value = json(&study());
     assert_eq!(value["schema_version"], json!(SCHEMA_VERSION));
     let cell = &value["cells"][4];

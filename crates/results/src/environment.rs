@@ -3,10 +3,11 @@
 //! The program that runs the comparison fills it in; what cannot be determined stays `None` or
 //! empty.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine and its settings, read once before the first trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Environment {
     /// The host name, unless the user asked to leave it out.
@@ -43,7 +44,7 @@ pub struct Environment {
 }
 
 /// A host that runs trials, as it was when the run started.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HostDescription {
     /// Its name in the study.

@@ -3,6 +3,7 @@
 //! Findings are facts. How they are put in words, and what a remedy is called where it is shown (an option, a key of
 //! a study file), is up to the report; so wording can change without changing any conclusion.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Kind;
 use stormeter_study::Metric;
@@ -12,7 +13,9 @@ use crate::broken::{FailedTrials, MeasuredAgain};
 use crate::study::CeilingKind;
 
 /// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// A law is broken: nothing may be concluded.

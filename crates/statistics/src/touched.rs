@@ -6,17 +6,21 @@
 //! of a circle, because each starts elsewhere ([`Start`]) and the disks of a trial differ only in where
 //! they start; random requests add up as further draws.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{Sample, Start, Workload, touched_share};
 
 /// What the trials of a datastore or cell touched.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Touched {
     /// The share of its disks that a trial touched, as the mean over the trials.
+    #[schemars(range(min = 0))]
     pub trial_share: f64,
     /// The share of the disks that all trials together touched.
+    #[schemars(range(min = 0))]
     pub run_share: f64,
     /// The share of the bytes moved whose places had been read or written before in these trials.
+    #[schemars(range(min = 0))]
     pub again_share: f64,
     /// Size of the disks of a trial, all together, in bytes.
     pub working_set_bytes: u64,

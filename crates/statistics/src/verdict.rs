@@ -15,10 +15,11 @@
 use crate::estimate::Interval;
 use crate::quantile::{normal_quantile, student_t_quantile};
 use crate::stopping::{Looks, Reached, first_that};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a comparison says about the candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Better than the baseline.

@@ -3,6 +3,7 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{Start, Workload, WorkloadError};
 
@@ -48,7 +49,7 @@ pub struct ComparisonPlan {
 }
 
 /// The timing of a trial, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
     /// Load before the window opens.
     pub ramp_ns: u64,
@@ -59,7 +60,7 @@ pub struct Timing {
 }
 
 /// The rate at which all datastores are driven.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum EqualLoad {
     /// This many I/Os per second on each datastore, all its VMs together.
@@ -72,7 +73,7 @@ pub enum EqualLoad {
 }
 
 /// The quantity that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// I/Os per second.

@@ -3,11 +3,12 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_fault::FaultSpec;
 
 /// An action at a given time of every trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Time since the start of the trial, its ramp included.
     pub at_ns: u64,
@@ -16,13 +17,13 @@ pub struct Step {
 }
 
 /// The action of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepAction {
     /// A fault that the control of the rack carries out, such as `link-down nas` in a lab. Results files call it
     /// `action`.
     #[serde(rename = "action")]
-    Fault(FaultSpec),
+    Fault(#[schemars(with = "String")] FaultSpec),
     /// A command that the shell runs on the machine that controls the study.
     Command {
         /// The command.

@@ -4,6 +4,7 @@
 //! seeds of their trials follow from it alone, so the same file and seed give the same plan on
 //! every machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_fault::ScheduledFault;
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
@@ -13,11 +14,12 @@ use crate::reach::Reach;
 use crate::step::Step;
 
 /// A study ready to be executed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyPlan {
     /// A one-line description.
     pub study: String,
     /// The levels of the factor `datastore`, in the order of the file. At least one.
+    #[schemars(length(min = 1))]
     pub datastores: Vec<NamedDatastore>,
     /// The hosts that run the trials, in the order of the file; empty: this machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,8 +27,10 @@ pub struct StudyPlan {
     /// Index of the datastore that the others are relative to (= 100).
     pub baseline: usize,
     /// The levels of the factor `workload`. At least one.
+    #[schemars(length(min = 1))]
     pub workloads: Vec<StudyWorkload>,
     /// The levels of the factor `vms`: virtual disks driven at once. At least one.
+    #[schemars(length(min = 1))]
     pub vms: Vec<u32>,
     /// The levels of the factor `outstanding`, per VM; empty: each workload's own.
     pub outstanding: Vec<u32>,
@@ -43,6 +47,7 @@ pub struct StudyPlan {
     pub design: Design,
     /// What fails in every trial of a prediction besides the steps; nothing can be measured then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     pub site_faults: Vec<ScheduledFault>,
     /// What is asked, in the grammar of questions; each was checked.
     pub questions: Vec<String>,
@@ -55,7 +60,7 @@ pub struct StudyPlan {
 }
 
 /// A datastore with its name in questions and tables.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedDatastore {
     /// Its name in the study.
     pub name: String,
@@ -68,24 +73,27 @@ pub struct NamedDatastore {
     /// memory, a disk without a limit, a server that stores nothing. Its rate is the ceiling of
     /// everything in front of the storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub ceiling: Option<String>,
 }
 
 /// A host that runs trials.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyHost {
     /// Its name in the study.
     pub name: String,
     /// How it is reached.
+    #[schemars(with = "String")]
     pub reached_by: Reach,
     /// Where clients of a transfer reach it over TCP, if that does not follow from the transport: `host`
     /// or `host:port`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub address: Option<String>,
 }
 
 /// A level of the factor `workload`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyWorkload {
     /// Its name in the study, which is unique.
     pub name: String,
@@ -96,7 +104,7 @@ pub struct StudyWorkload {
 }
 
 /// What a workload of a study does: timed load, or fixed work until it is done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum WorkloadKind {
     /// Load on virtual disks for the time in `measure`.
@@ -126,7 +134,7 @@ pub struct StudyDisks {
 }
 
 /// The contents of the disks before the first trial.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prepare {
     /// Every byte written, with what the workloads write: random unless they say otherwise.
@@ -138,7 +146,7 @@ pub enum Prepare {
 }
 
 /// The design: repetition and order of trials, and what is concluded from them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Design {
     /// The number of measurements of every cell.
     pub blocks: Blocks,
@@ -160,11 +168,12 @@ pub struct Design {
     pub time_limit_ns: Option<u64>,
     /// Drive all datastores of a load at one rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EqualLoad")]
     pub equal_load: Option<EqualLoad>,
 }
 
 /// The number of measurements of every cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocks {
     /// Until the precision is reached, within these limits.
@@ -189,7 +198,7 @@ impl Blocks {
 }
 
 /// The order of the cells in a block.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// A new random order in each block: drift over time affects all cells equally.
@@ -202,7 +211,7 @@ pub enum Order {
 }
 
 /// What is done to the disks before every trial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reset {
     /// Nothing: each trial starts from the state that the previous one left.
@@ -222,7 +231,7 @@ pub enum Reset {
 }
 
 /// What counts as one observation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// A trial: repeated trials are independent.

@@ -34,6 +34,10 @@ fn of(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
                 let mut choices = rule.as_array().unwrap().iter();
                 choices.any(|choice| of(root, choice, value, at).is_empty())
             }
+            "oneOf" => {
+                let choices = rule.as_array().unwrap().iter();
+                choices.filter(|choice| of(root, choice, value, at).is_empty()).count() == 1
+            }
             "minimum" => number(|value, limit| value >= limit),
             "maximum" => number(|value, limit| value <= limit),
             "exclusiveMinimum" => number(|value, limit| value > limit),
@@ -42,6 +46,13 @@ fn of(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
             "maxItems" => value.as_array().is_none_or(|v| v.len() as u64 <= rule.as_u64().unwrap()),
             "items" => {
                 for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                    found.extend(of(root, rule, item, &format!("{at}/{index}")));
+                }
+                true
+            }
+            "prefixItems" => {
+                let items = value.as_array().into_iter().flatten();
+                for (index, (item, rule)) in items.zip(rule.as_array().unwrap()).enumerate() {
                     found.extend(of(root, rule, item, &format!("{at}/{index}")));
                 }
                 true
@@ -92,5 +103,39 @@ fn is_of_type(value: &Value, name: &Value) -> bool {
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         other => panic!("no such type: {other}"),
+    }
+}
+
+/// The keys of a schema that have no description, and the descriptions that contain links of rustdoc.
+pub fn undescribed(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    visit(schema, "", &mut found);
+    found
+}
+
+fn visit(schema: &Value, at: &str, found: &mut Vec<String>) {
+    let properties = schema["properties"].as_object();
+    for (key, property) in properties.into_iter().flatten() {
+        // A tag, or a single key, names a variant, and the variant has the description.
+        let is_only_key = properties.is_some_and(|all| all.len() == 1);
+        let is_tag =
+            property["const"].is_string() || is_only_key && schema["description"].is_string();
+        match property["description"].as_str() {
+            Some(text) if text.contains("[`") || text.contains("::") => {
+                found.push(format!("{at}/{key}: {text}"));
+            }
+            None if !is_tag => found.push(format!("{at}/{key} has no description")),
+            _ => {}
+        }
+    }
+    match schema {
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| visit(value, &format!("{at}/{key}"), found));
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, value)| visit(value, &format!("{at}/{index}"), found));
+        }
+        _ => {}
     }
 }

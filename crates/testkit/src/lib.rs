@@ -1,8 +1,9 @@
 //! What the tests of several crates share. A dev-dependency only: nothing that is shipped uses it.
 //!
 //! - [`BadFiles`]: wrong files and the messages that they get, for the crates that read YAML.
-//! - [`violations`], [`as_json`], [`examples`], [`assert_same_keys`]: JSON Schemas written by hand, checked
+//! - [`violations`], [`undescribed`], [`as_json`], [`examples`], [`assert_same_keys`]: JSON Schemas, checked
 //!   against what is read and what is printed.
+//! - [`assert_golden`]: a text, compared with a committed file.
 //! - [`Emulator`]: what a terminal shows of what is written to it.
 //! - [`workload`]: an ordinary workload, to be changed where a test depends on it.
 //!
@@ -14,12 +15,14 @@
 
 mod bad_files;
 mod emulator;
+mod golden;
 mod json_schema;
 mod workload;
 mod written_schema;
 
 pub use bad_files::{BadFiles, below, mutated};
 pub use emulator::Emulator;
-pub use json_schema::violations;
+pub use golden::assert_golden;
+pub use json_schema::{undescribed, violations};
 pub use workload::workload;
 pub use written_schema::{as_json, assert_same_keys, examples};

@@ -1,10 +1,11 @@
 //! What the parts of a site had to do during a trial: a plain value next to the sample, like
 //! [`crate::MonitorRow`]. A model of a site provides it; measurements from outside do not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kind of part: what one could buy more of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComponentKind {
     /// What the requests of a VM pass one after another on their way to the host.

@@ -6,12 +6,14 @@
 //! window is as long as it took. These are only descriptions, plain values like [`crate::Trial`],
 //! because a trial may be sent to an agent on another machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Kind;
 
 /// One pass over a file, record by record: iozone's tests (Norcott & Capps, *Iozone Filesystem
 /// Benchmark*). Every worker (iozone: process) has its own file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct FileTest {
     /// The test.
     pub operation: FileOperation,
@@ -25,7 +27,7 @@ pub struct FileTest {
 }
 
 /// The tests, by iozone's names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOperation {
     /// Writes a new file from start to end.
@@ -83,7 +85,8 @@ impl FileOperation {
 
 /// Messages of one size between a client and a server over TCP, the server keeping them in its memory
 /// or on its virtual disk: what a user of a VM waits for (the `nfs-datastore` study).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Transfer {
     /// Size of a message in bytes.
     pub message_bytes: u64,
@@ -96,7 +99,7 @@ pub struct Transfer {
 }
 
 /// The direction of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferDirection {
     /// From the client to the server; ends when the server acknowledges it.
@@ -116,7 +119,7 @@ impl TransferDirection {
 }
 
 /// Where the server stores messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransferSink {
     /// In memory: the datastore is not involved, as a control.
@@ -128,7 +131,8 @@ pub enum TransferSink {
 /// VMs deployed from a template: the template's disk is copied, the copy is customised by small random
 /// writes, and read as during a boot (the `vsan` study's desktops). Workers deploy one VM each, all at
 /// once; the time of each step is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Deployment {
     /// Size of each read and write of the copy, in bytes.
     pub copy_bytes: u32,
@@ -141,7 +145,7 @@ pub struct Deployment {
 }
 
 /// The time of one step of a trial of fixed work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepTime {
     /// Name of the step, such as `copy`.
     pub name: String,

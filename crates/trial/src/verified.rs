@@ -1,5 +1,6 @@
 //! The findings of verification: plain values with their wording.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Number of wrong blocks kept in full; the rest are only counted.
@@ -34,7 +35,7 @@ pub struct Corruption {
 }
 
 /// The expected identity of a block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedBlock {
     /// Number of the disk, counted from 0 over all threads.
     pub disk: u32,
@@ -46,7 +47,8 @@ pub struct ExpectedBlock {
 }
 
 /// The identity that a block contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct BlockName {
     /// Number of the disk, counted from 0 over all threads.
     pub disk: u32,
@@ -57,7 +59,7 @@ pub struct BlockName {
 }
 
 /// What was found instead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum FoundBlock {
     /// Nothing but zeros.

@@ -4,11 +4,13 @@
 //! there are. It can be written to JSON and read back unchanged, because a trial may be sent to an
 //! agent on another machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_units::format_bytes;
 
 /// The I/O of one virtual disk.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Workload {
     /// The profile's name, or one chosen by the user.
     pub name: String,
@@ -31,7 +33,7 @@ pub struct Workload {
 }
 
 /// A request size and how often it occurs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeShare {
     /// Request size.
     pub bytes: u32,
@@ -40,7 +42,7 @@ pub struct SizeShare {
 }
 
 /// How random requests are spread over the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Distribution {
     /// Every place equally often.
@@ -54,7 +56,7 @@ pub enum Distribution {
 }
 
 /// When requests are issued.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Arrivals {
     /// Closed loop: every disk keeps this many requests outstanding.
@@ -87,7 +89,7 @@ impl Arrivals {
 }
 
 /// Requests come in groups: `length` of them, then, when all have ended, a pause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Burst {
     /// Requests in a group.
     pub length: u32,
@@ -97,7 +99,7 @@ pub struct Burst {
 
 /// The contents of written data. Random by default, so that a datastore that compresses or
 /// deduplicates gains nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Content {
     /// Share of every 4 KiB that a compressor can remove, 0 to 100.
     pub compressible_percent: f64,

@@ -11,13 +11,13 @@ use crate::help::completed;
 use crate::output::print;
 
 pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
-    print(match of {
-        SchemaName::Study => stormeter_study::study_schema(),
-        SchemaName::Site => stormeter_site::site_schema(),
-        SchemaName::Lab => stormeter_lab::lab_schema(),
-        SchemaName::Report => stormeter_report::SCHEMA,
-        SchemaName::Replicate => stormeter_replicate::SCHEMA,
-    })?;
+    match of {
+        SchemaName::Study => print(stormeter_study::study_schema()),
+        SchemaName::Site => print(stormeter_site::site_schema()),
+        SchemaName::Lab => print(stormeter_lab::lab_schema()),
+        SchemaName::Report => print(&stormeter_report::schema()),
+        SchemaName::Replicate => print(&stormeter_replicate::schema()),
+    }?;
     Ok(Exit::Done)
 }
 

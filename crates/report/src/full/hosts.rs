@@ -1,7 +1,7 @@
 //! The hosts of a study: the offsets of their clocks, their load and their CPU time.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json as object};
 use stormeter_results::{Header, HostShare, Phase, TrialRecord};
 use stormeter_study::Metric;
 use stormeter_trial::HostCpu;
@@ -15,7 +15,7 @@ pub(super) const CAPTION: &str = "clock: the host's time of day less that of the
                                   of the agent.";
 
 /// A host over all measured trials of cells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyHostRow {
     /// Its name in the study.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct StudyHostRow {
 }
 
 /// The load of a host in the trials of a cell, as means over them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyHostCell {
     /// The cell.
     pub cell: usize,
@@ -159,22 +159,6 @@ pub(super) fn notes(hosts: &[StudyHostRow]) -> Vec<String> {
         }
     }
     found.iter().map(|(note, names)| format!("{}: {note}.", names.join(", "))).collect()
-}
-
-/// The hosts as JSON.
-pub(crate) fn json(grid: &Grid<'_>) -> Value {
-    let hosts = grid.report.hosts.iter().map(|host| {
-        object!({
-            "name": host.name,
-            "reached_by": host.reached_by,
-            "cpus": host.cpus,
-            "clock_offset_ns": host.clock_offset_ns,
-            "clock_error_ns": host.clock_error_ns,
-            "notes": host.notes,
-            "cells": host.cells,
-        })
-    });
-    Value::Array(hosts.collect())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! from each.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json as object};
 use stormeter_trial::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
 
 use super::grid::Grid;
@@ -115,7 +114,7 @@ pub(super) fn sentence(disturbed: &Disturbed) -> String {
 }
 
 /// The middle trials that had steps, in the order of the cells.
-pub(super) fn of_cells<'a>(grid: &Grid<'a>) -> Vec<(usize, &'a Disturbed)> {
+pub(crate) fn of_cells<'a>(grid: &Grid<'a>) -> Vec<(usize, &'a Disturbed)> {
     let mut all: Vec<(usize, &Disturbed)> = grid
         .report
         .traces
@@ -125,36 +124,4 @@ pub(super) fn of_cells<'a>(grid: &Grid<'a>) -> Vec<(usize, &'a Disturbed)> {
         .collect();
     all.sort_by_key(|(cell, _)| *cell);
     all
-}
-
-/// The table as JSON.
-pub(crate) fn json(grid: &Grid<'_>) -> Value {
-    let recovery = |step: &StepMark| match step.recovery {
-        Some(Recovery::After(ns)) => (Some(ns), None),
-        Some(Recovery::NotWithin(ns)) => (None, Some(ns)),
-        Some(Recovery::Overtaken) | None => (None, None),
-    };
-    let step = |step: &StepMark| {
-        let (recovery_ns, not_recovered_ns) = recovery(step);
-        object!({
-            "what": step.what,
-            "planned_ns": step.planned_ns,
-            "at_ns": step.at_ns,
-            "took_ns": step.took_ns,
-            "recovery_ns": recovery_ns,
-            "not_recovered_ns": not_recovered_ns,
-        })
-    };
-    let cells = of_cells(grid).into_iter().map(|(cell, disturbed)| {
-        object!({
-            "cell": cell,
-            "steps": disturbed.steps.iter().map(step).collect::<Vec<_>>(),
-            "before_iops": disturbed.before_iops,
-            "dip_share": disturbed.dip_share,
-            "outage_ns": disturbed.outage_ns,
-            "interval_ns": disturbed.interval_ns,
-            "failed_operations": disturbed.failed_operations,
-        })
-    });
-    cells.collect()
 }

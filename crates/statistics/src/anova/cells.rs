@@ -200,7 +200,7 @@ impl CellTable {
 
     /// Whether every possible cell has data.
     pub fn is_complete(&self) -> bool {
-        self.cells.len() == self.factors.iter().map(|factor| factor.levels.len()).product()
+        self.cells.len() == self.factors.iter().map(|factor| factor.levels.len()).product::<usize>()
     }
 
     /// Spread about the cell means: sum of squares and its degrees of freedom.

@@ -1,5 +1,6 @@
 //! Everything that is concluded from a study.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
@@ -17,7 +18,7 @@ use crate::finding::{LawFinding, Severity};
 use crate::holm;
 
 /// What a ceiling is measured of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CeilingKind {
     /// The load generator alone, on nothing.

@@ -1,5 +1,6 @@
 //! An answer as facts: the reply, the estimate, and what they rest on. Sentences are made of it where it is shown.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
 use stormeter_study::question::{Bound, Factor, LoadFactor, Relation};
@@ -63,7 +64,7 @@ impl Answer {
 }
 
 /// The answer in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// The data show it.

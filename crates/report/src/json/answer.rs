@@ -1,0 +1,142 @@
+//! The answers to a study's questions.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stormeter_schema::Number;
+use stormeter_statistics::{AnswerEstimate, AnswerPart, AnswerRow, Reply};
+
+use super::interval::Ends;
+use crate::phrases;
+
+/// The answer to a question.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
+    /// The question as written.
+    question: &'a str,
+    /// Whether the question says `must`: if it is answered no, the run exits with 3.
+    must: bool,
+    /// The answer in a word.
+    reply: Reply,
+    /// The answer as a sentence.
+    sentence: String,
+    /// The test in words, with its degrees of freedom and number of observations.
+    test: String,
+    /// The estimate; null if the test has none.
+    estimate: Option<Estimate>,
+    /// P-value of the test.
+    #[schemars(range(min = 0, max = 1))]
+    p_value: Option<f64>,
+    /// The p-value adjusted for the number of questions (Holm); null if only one question was tested.
+    #[schemars(range(min = 0, max = 1))]
+    p_value_adjusted: Option<f64>,
+    /// The table of an analysis of variance.
+    anova: Option<Vec<AnovaRow>>,
+    /// The same question at each load, if it was asked about several.
+    parts: Vec<Part>,
+    /// Assumptions that do not hold, and other remarks.
+    remarks: Vec<String>,
+}
+
+/// An estimate that answers a question.
+#[derive(Serialize, JsonSchema)]
+struct Estimate {
+    /// The estimated quantity, such as `nas / local, IOPS`.
+    of: String,
+    /// The estimate.
+    value: Number,
+    /// Its confidence interval.
+    interval: Option<Ends>,
+    /// The level of the interval.
+    level: f64,
+    /// Whether it is a ratio; otherwise it is in the unit of its metric.
+    is_ratio: bool,
+}
+
+/// A row of an analysis of variance.
+#[derive(Serialize, JsonSchema)]
+struct AnovaRow {
+    /// The term, such as `datastore × workload` or `residual`.
+    term: String,
+    /// Sum of squares, in the squared unit of the observations.
+    sum_of_squares: Number,
+    /// Degrees of freedom.
+    df: Number,
+    /// Sum of squares divided by the degrees of freedom.
+    mean_square: Number,
+    /// F statistic; null for the residual.
+    f: Option<f64>,
+    /// P-value of no effect; null for the residual.
+    p: Option<f64>,
+    /// Partial η²: the share of its own and the residual's sum of squares; null for the residual.
+    partial_eta_squared: Option<f64>,
+}
+
+/// The answer at one load.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AnswerPart")]
+struct Part {
+    /// The load, such as `vm-4k, 16 VMs × 4`.
+    load: String,
+    /// The estimate.
+    value: Number,
+    /// Its confidence interval.
+    interval: Option<Ends>,
+    /// The answer in a word.
+    reply: Reply,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn of(answer: &'a stormeter_statistics::Answer) -> Self {
+        let rows = answer.table.as_ref().map(|table| table.rows.iter());
+        Self {
+            question: &answer.question,
+            must: answer.must,
+            reply: answer.reply,
+            sentence: phrases::answer(answer),
+            test: phrases::test(answer),
+            estimate: answer.estimate.as_ref().map(|it| Estimate::of(answer, it)),
+            p_value: answer.p_value,
+            p_value_adjusted: answer.p_value_adjusted,
+            anova: rows.map(|rows| rows.map(AnovaRow::of).collect()),
+            parts: answer.parts.iter().map(Part::of).collect(),
+            remarks: answer.remarks.iter().map(phrases::remark).collect(),
+        }
+    }
+}
+
+impl Estimate {
+    fn of(answer: &stormeter_statistics::Answer, estimate: &AnswerEstimate) -> Self {
+        Self {
+            of: phrases::estimated(answer),
+            value: estimate.value.into(),
+            interval: estimate.interval.map(Ends::from),
+            level: estimate.level,
+            is_ratio: answer.unit().is_none(),
+        }
+    }
+}
+
+impl AnovaRow {
+    fn of(row: &AnswerRow) -> Self {
+        Self {
+            term: phrases::row_term(&row.term),
+            sum_of_squares: row.sum_of_squares.into(),
+            df: row.df.into(),
+            mean_square: row.mean_square.into(),
+            f: row.f,
+            p: row.p,
+            partial_eta_squared: row.partial_eta_squared,
+        }
+    }
+}
+
+impl Part {
+    fn of(part: &AnswerPart) -> Self {
+        Self {
+            load: phrases::load(&part.load),
+            value: part.value.into(),
+            interval: part.interval.map(Ends::from),
+            reply: part.reply,
+        }
+    }
+}
