@@ -12,6 +12,7 @@ use crate::series::lag1_autocorrelation;
 use crate::stopping::{Looks, Reached};
 use crate::verdict::{Direction, Judgement, Outlook, Verdict, equivalence_level};
 use serde::{Deserialize, Serialize};
+use stormeter_study::Metric;
 use thiserror::Error;
 
 /// What is compared, and how.
@@ -21,8 +22,8 @@ pub struct ComparisonInput {
     pub baseline: String,
     /// Name of the candidate datastore.
     pub candidate: String,
-    /// Name of the metric.
-    pub metric: String,
+    /// The metric.
+    pub metric: Metric,
     /// Which way the metric is better.
     pub direction: Direction,
     /// The blocks in the order in which they were run.
@@ -37,14 +38,14 @@ pub struct ComparisonInput {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ComparisonError {
     /// The blocks have no ratio with an interval.
-    #[error("{metric} of {candidate} against {baseline}: {source}")]
+    #[error("{} of {candidate} against {baseline}: {source}", .metric.title())]
     Ratio {
         /// Name of the baseline.
         baseline: String,
         /// Name of the candidate.
         candidate: String,
-        /// Name of the metric.
-        metric: String,
+        /// The metric.
+        metric: Metric,
         /// What is wrong.
         source: RatioError,
     },
@@ -66,8 +67,8 @@ pub struct Comparison {
     pub baseline: String,
     /// Name of the candidate datastore.
     pub candidate: String,
-    /// Name of the metric.
-    pub metric: String,
+    /// The metric.
+    pub metric: Metric,
     /// Which way the metric is better.
     pub direction: Direction,
     /// Blocks compared.
@@ -123,7 +124,7 @@ impl Comparison {
             LogRatios::of_blocks(&input.blocks).map_err(|source| ComparisonError::Ratio {
                 baseline: input.baseline.clone(),
                 candidate: input.candidate.clone(),
-                metric: input.metric.clone(),
+                metric: input.metric,
                 source,
             })?;
         let blocks = ratios.blocks();
@@ -143,7 +144,7 @@ impl Comparison {
         Ok(Self {
             baseline: input.baseline.clone(),
             candidate: input.candidate.clone(),
-            metric: input.metric.clone(),
+            metric: input.metric,
             direction: input.direction,
             blocks,
             ratio: ratios.ratio(),
@@ -231,11 +232,11 @@ fn widened(interval: Interval, resolution: f64) -> Interval {
 mod tests {
     use super::*;
 
-    fn input(metric: &str, direction: Direction, blocks: &[BlockPair]) -> ComparisonInput {
+    fn input(metric: Metric, direction: Direction, blocks: &[BlockPair]) -> ComparisonInput {
         ComparisonInput {
             baseline: "a".into(),
             candidate: "b".into(),
-            metric: metric.into(),
+            metric,
             direction,
             blocks: blocks.to_vec(),
             margin: 0.05,
@@ -258,16 +259,20 @@ mod tests {
 
     #[test]
     fn a_clear_difference_is_called_and_settled() {
-        let comparison =
-            Comparison::of(&input("iops", Direction::HigherIsBetter, &pairs(1.2, 0.01, 6)), 7)
-                .unwrap();
+        let comparison = Comparison::of(
+            &input(Metric::Iops, Direction::HigherIsBetter, &pairs(1.2, 0.01, 6)),
+            7,
+        )
+        .unwrap();
         assert_eq!(comparison.verdict, Verdict::Faster);
         assert_eq!((comparison.blocks, comparison.blocks_needed), (6, None));
         assert!((comparison.ratio / 1.2 - 1.0).abs() < 1e-12);
         assert!(comparison.interval.contains(1.2) && comparison.p_value < 1e-4);
         assert!(comparison.bootstrap.is_some(), "six blocks are few");
-        let slower =
-            Comparison::of(&input("p99", Direction::LowerIsBetter, &pairs(1.2, 0.01, 6)), 7);
+        let slower = Comparison::of(
+            &input(Metric::LatencyP99, Direction::LowerIsBetter, &pairs(1.2, 0.01, 6)),
+            7,
+        );
         assert_eq!(slower.unwrap().verdict, Verdict::Slower);
     }
 
@@ -277,7 +282,7 @@ mod tests {
             let ratio = 1.0 + 0.001 * f64::from(step);
             for (blocks, resolution) in [(2, 0.0), (5, 0.0), (6, 0.01), (12, 0.02), (40, 0.0)] {
                 let mut made =
-                    input("iops", Direction::HigherIsBetter, &pairs(ratio, 0.04, blocks));
+                    input(Metric::Iops, Direction::HigherIsBetter, &pairs(ratio, 0.04, blocks));
                 made.looks.resolution = resolution;
                 let comparison = Comparison::of(&made, 7).unwrap();
                 assert_eq!(
@@ -294,8 +299,11 @@ mod tests {
     fn blocks_that_differ_by_one_step_of_reading_are_no_difference() {
         let step = 1.0 + 1.0 / 512.0;
         let of = |ratio: f64, count: usize| {
-            let mut made =
-                input("p50", Direction::LowerIsBetter, &vec![pair(3.0, 3.0 * ratio); count]);
+            let mut made = input(
+                Metric::LatencyP50,
+                Direction::LowerIsBetter,
+                &vec![pair(3.0, 3.0 * ratio); count],
+            );
             made.looks.resolution = 1.0 / 512.0;
             Comparison::of(&made, 7).unwrap()
         };
@@ -315,20 +323,24 @@ mod tests {
 
     #[test]
     fn identical_blocks_leave_no_doubt() {
-        let same =
-            Comparison::of(&input("iops", Direction::HigherIsBetter, &[pair(3.0, 3.0); 5]), 7);
+        let same = Comparison::of(
+            &input(Metric::Iops, Direction::HigherIsBetter, &[pair(3.0, 3.0); 5]),
+            7,
+        );
         let same = same.unwrap();
         assert_eq!((same.verdict, same.p_value, same.half_width), (Verdict::Equivalent, 1.0, 0.0));
         assert!(same.precision_reached && same.within_margin && same.bootstrap.is_none());
-        let other =
-            Comparison::of(&input("iops", Direction::HigherIsBetter, &[pair(3.0, 4.0); 5]), 7);
+        let other = Comparison::of(
+            &input(Metric::Iops, Direction::HigherIsBetter, &[pair(3.0, 4.0); 5]),
+            7,
+        );
         let other = other.unwrap();
         assert_eq!((other.verdict, other.p_value), (Verdict::Faster, 0.0));
     }
 
     #[test]
     fn an_open_question_says_what_would_settle_it() {
-        let made = input("iops", Direction::HigherIsBetter, &pairs(1.01, 0.1, 5));
+        let made = input(Metric::Iops, Direction::HigherIsBetter, &pairs(1.01, 0.1, 5));
         let comparison = Comparison::of(&made, 7).unwrap();
         assert_eq!(comparison.verdict, Verdict::Inconclusive);
         assert!(!comparison.precision_reached);
@@ -340,12 +352,12 @@ mod tests {
     #[test]
     fn secondaries_are_adjusted_and_the_primary_is_not() {
         let lower = Direction::LowerIsBetter;
-        let primary = input("iops", Direction::HigherIsBetter, &pairs(1.2, 0.05, 12));
+        let primary = input(Metric::Iops, Direction::HigherIsBetter, &pairs(1.2, 0.05, 12));
         let secondaries = [
-            input("p50", lower, &pairs(0.8, 0.05, 12)),
-            input("cpu", lower, &[pair(0.0, 1.0); 12]),
-            input("p99", lower, &pairs(1.01, 0.05, 12)),
-            input("max", lower, &pairs(0.99, 0.05, 12)),
+            input(Metric::LatencyP50, lower, &pairs(0.8, 0.05, 12)),
+            input(Metric::CpuPerIo, lower, &[pair(0.0, 1.0); 12]),
+            input(Metric::LatencyP99, lower, &pairs(1.01, 0.05, 12)),
+            input(Metric::LatencyMax, lower, &pairs(0.99, 0.05, 12)),
         ];
         let all = compare_metrics(&primary, &secondaries, 7).unwrap();
         assert_eq!(all.primary, Comparison::of(&primary, 7).unwrap());
@@ -366,7 +378,7 @@ mod tests {
 
     #[test]
     fn senseless_settings_are_refused() {
-        let good = input("iops", Direction::HigherIsBetter, &pairs(1.0, 0.1, 5));
+        let good = input(Metric::Iops, Direction::HigherIsBetter, &pairs(1.0, 0.1, 5));
         let margin = ComparisonInput { margin: -0.1, ..good.clone() };
         assert_eq!(Comparison::of(&margin, 7), Err(ComparisonError::Margin(-0.1)));
         let looks = Looks { precision: f64::INFINITY, ..good.looks };
@@ -377,6 +389,6 @@ mod tests {
         assert_eq!(Comparison::of(&level, 7), Err(ComparisonError::Level(0.4)));
         let one = ComparisonInput { blocks: good.blocks[..1].to_vec(), ..good };
         let message = Comparison::of(&one, 7).unwrap_err().to_string();
-        assert!(message.contains("iops of b against a") && message.contains("run at least 2"));
+        assert!(message.contains("IOPS of b against a") && message.contains("run at least 2"));
     }
 }

@@ -13,6 +13,7 @@
 //!
 //! ```
 //! use stormeter_statistics::{BlockPair, Comparison, ComparisonInput, Direction, Looks, Verdict};
+//! use stormeter_study::Metric;
 //!
 //! // IOPS of two datastores, block by block: the pairs vary together, their ratio does not.
 //! let baseline = [10_000.0, 10_400.0, 9_700.0, 10_100.0, 9_900.0, 10_200.0];
@@ -22,7 +23,7 @@
 //! let input = ComparisonInput {
 //!     baseline: "local".into(),
 //!     candidate: "nas".into(),
-//!     metric: "iops".into(),
+//!     metric: Metric::Iops,
 //!     direction: Direction::HigherIsBetter,
 //!     blocks,
 //!     margin: 0.05,

@@ -7,6 +7,7 @@ use stormeter_study::Metric;
 use stormeter_trial::{MemoryPlace, RECOVERED_SHARE};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
+use super::number::p_value as p_value_of;
 use crate::quantity::metric_value;
 use crate::wording::plural;
 
@@ -215,16 +216,13 @@ fn fact(fact: &Fact) -> String {
             )
         }
         Fact::Trend { metric, from, to, change, blocks, p_value } => {
-            let p_value = match *p_value < 1e-4 {
-                true => "p < 0.0001".into(),
-                false => format!("p = {p_value:.4}"),
-            };
             format!(
-                "from block to block the trend was {} to {} ({} over {blocks} blocks, {p_value}): the verdict \
+                "from block to block the trend was {} to {} ({} over {blocks} blocks, {}): the verdict \
                  holds for this time only",
                 named(*metric, *from),
                 metric_value(*metric, *to),
                 signed(*change),
+                p_value_of(*p_value),
             )
         }
         Fact::BlocksAlike(lag1) => format!(

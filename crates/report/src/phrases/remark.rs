@@ -174,3 +174,30 @@ fn residuals(check: &ResidualCheck) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use stormeter_statistics::Unanswered;
+
+    use super::*;
+
+    /// Remarks that the answers of `tests/answers.rs` do not have.
+    #[test]
+    fn what_is_seldom_found_has_its_sentence_too() {
+        let said =
+            |statistic| remark(&AnswerRemark::Residuals(ResidualCheck { statistic, p: 0.0004 }));
+        let spread = said(ResidualStatistic::Spread { f: 7.5 });
+        assert!(spread.starts_with("The groups do not spread alike: "), "{spread}");
+        assert!(spread.ends_with("(Brown-Forsythe F = 7.500, p = 4.0e-4)."), "{spread}");
+        let order = said(ResidualStatistic::Order { lag1: 0.61 });
+        assert!(order.ends_with("(lag-1 autocorrelation 0.610, p = 4.0e-4)."), "{order}");
+        let outlier = said(ResidualStatistic::Outlier { g: 4.2, place: 18 });
+        assert!(outlier.starts_with("Residual number 18 in the order of measurement"), "{outlier}");
+        let without_ranks = remark(&AnswerRemark::NotNormal { w: 0.5, p: 0.001, rank: None });
+        assert!(without_ranks.ends_with("for a rank test."), "{without_ranks}");
+        let why = Unanswered::MissingCombination;
+        let left_out = remark(&AnswerRemark::LoadsLeftOut { count: 2, why });
+        let expected = "2 loads could not be compared and were left out: not every combination";
+        assert!(left_out.starts_with(expected), "{left_out}");
+    }
+}

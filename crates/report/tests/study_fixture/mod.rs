@@ -417,7 +417,7 @@ fn relative<'a>(
     let input = ComparisonInput {
         baseline: "baseline".into(),
         candidate: "candidate".into(),
-        metric: metric.name().into(),
+        metric,
         direction: direction_of(metric),
         blocks,
         margin: plan.design.margin,

@@ -129,8 +129,8 @@ fn relative(measured: &Measured<'_>, cell: usize) -> Vec<Relative> {
         && primary != Metric::Throughput
         && let Some(at) = compared.iter().position(|(metric, _)| *metric == Metric::Iops)
     {
-        let name = Metric::Throughput.name();
-        let same = compared[at].1.clone().map(|own| Comparison { metric: name.into(), ..own });
+        let same =
+            compared[at].1.clone().map(|own| Comparison { metric: Metric::Throughput, ..own });
         compared.insert(at + 1, (Metric::Throughput, same));
     }
     let is_invalid = [cell, baseline].iter().any(|&cell| measured.invalid[cell].is_some());
@@ -167,7 +167,7 @@ fn input(measured: &Measured<'_>, cell: usize, baseline: usize, metric: Metric) 
     ComparisonInput {
         baseline: name(baseline),
         candidate: name(cell),
-        metric: metric.name().into(),
+        metric,
         direction: direction_of(metric),
         blocks: theirs.iter().filter_map(pair).collect(),
         margin: measured.plan.design.margin,

@@ -10,6 +10,7 @@ use stormeter_statistics::stopping::{Looks, Reached};
 use stormeter_statistics::{
     BlockPair, Comparison, ComparisonInput, Decision, Direction, LogRatios, StopRule, Verdict,
 };
+use stormeter_study::Metric;
 
 const LOOKS: Looks = Looks { precision: 0.02, min_blocks: 5, level: 0.95, resolution: 0.0 };
 
@@ -221,7 +222,7 @@ fn the_whole_path_keeps_the_promise_and_finds_a_true_difference() {
                 let mut input = ComparisonInput {
                     baseline: "a".into(),
                     candidate: "b".into(),
-                    metric: "iops".into(),
+                    metric: Metric::Iops,
                     direction: Direction::HigherIsBetter,
                     blocks: Vec::new(),
                     margin: 0.05,
