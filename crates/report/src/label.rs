@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(labels, ["./stormeter-demo-files", "./sto…-demo-files?direct=0"]);
     }
 
-    /// Whoever named them knows them by these names, also where one begins as its URL does.
+    /// A name that a study file gives stays, even if it starts as the URL does.
     #[test]
     fn names_of_a_study_file_are_labels() {
         let plan = stormeter_study::parse_study("datastores: {local-ssd: local, nas-v4: nas}");

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
 use stormeter_trial::{ComponentKind, ComponentUse};
 
-use crate::read::{count, number, strange};
-use crate::write::int;
+use crate::column::{count, int, number, strange};
 
 /// What a cell would gain if a part of its site were faster, from a rerun of the cell's first block
 /// with the same seed.

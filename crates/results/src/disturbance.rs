@@ -6,8 +6,7 @@
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::{Disturbance, Recovery, Sample};
 
-use crate::read::count;
-use crate::write::int;
+use crate::column::{count, int};
 
 pub(crate) fn write(connection: &Connection, trial_id: i64, sample: &Sample) -> Result<()> {
     if sample.disturbances.is_empty() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::file::FORMAT_VERSION;
+use crate::format::FORMAT_VERSION;
 
 /// A results file cannot be created, read or written.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use crate::read::count;
-use crate::write::int;
+use crate::column::{count, int};
 
 pub(crate) const TURN_WAIT_NS: &str = "turn_wait_ns";
 pub(crate) const SPUN_NS: &str = "spun_ns";

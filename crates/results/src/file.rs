@@ -11,6 +11,7 @@ use stormeter_study::StudyPlan;
 use crate::component::Elasticity;
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
+use crate::format::FORMAT_VERSION;
 use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
@@ -19,9 +20,6 @@ use crate::{comparison, component, host, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
-/// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
-/// brought to this form before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 8;
 /// What brings a file to a form from the one before: the tables that the form adds, which new files get from
 /// the same text, then what it changes in those that were there. Both stay as they are, or files that were
 /// brought up earlier would differ from those that are brought up now.

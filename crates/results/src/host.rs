@@ -7,8 +7,8 @@ use rusqlite::{Connection, Result, params};
 use serde::{Deserialize, Serialize};
 use stormeter_trial::{CpuUsage, MonitorRow};
 
-use crate::read::{count, json};
-use crate::write::{busy_share, int, json as to_json};
+use crate::column::{count, int, json, to_json};
+use crate::write::busy_share;
 
 /// What one of several hosts did in a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

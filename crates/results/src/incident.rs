@@ -5,8 +5,7 @@ use rusqlite::{Connection, Result, params};
 use serde::{Deserialize, Serialize};
 use stormeter_disk::{Incident, StorageEvent};
 
-use crate::read::{strange, word};
-use crate::write::{int, json};
+use crate::column::{int, strange, to_json, word};
 
 /// An incident without its count, which has a column of its own.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +22,7 @@ pub(crate) fn write(connection: &Connection, trial_id: u64, incidents: &[Inciden
     let mut insert = connection.prepare("INSERT INTO incident VALUES (?, ?, ?, ?)")?;
     for (number, incident) in (0i64..).zip(incidents) {
         let Incident { host, path, event, times } = incident.clone();
-        let what = json(&Stored { host, path, event })?;
+        let what = to_json(&Stored { host, path, event })?;
         insert.execute(params![int(trial_id)?, number, what, times])?;
     }
     Ok(())

@@ -6,9 +6,8 @@
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::{Durations, IssueTimes, LatencyBucket};
 
+use crate::column::{histogram_of, int};
 use crate::fact;
-use crate::read::histogram_of;
-use crate::write::int;
 
 const SERVICE: &str = "service";
 const LATENESS: &str = "lateness";

@@ -64,6 +64,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod column;
 mod comparison;
 mod component;
 mod disturbance;
@@ -72,6 +73,7 @@ mod error;
 mod fact;
 mod file;
 mod finished;
+mod format;
 mod header;
 mod host;
 mod incident;
@@ -90,8 +92,9 @@ mod write;
 pub use component::Elasticity;
 pub use environment::{Environment, HostDescription};
 pub use error::ResultsError;
-pub use file::{FORMAT_VERSION, ResultsFile};
+pub use file::ResultsFile;
 pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading};
+pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, Prediction};
 pub use host::HostShare;
 pub use stormeter_disk::{Incident, Io, Said, Sharing, StalePart, StorageEvent};

@@ -6,8 +6,7 @@
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::MonitorRow;
 
-use crate::read::{count, number, strange};
-use crate::write::int;
+use crate::column::{count, int, number, strange};
 
 pub(crate) fn write(connection: &Connection, trial_id: u64, rows: &[MonitorRow]) -> Result<()> {
     let id = int(trial_id)?;

@@ -3,13 +3,12 @@
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::{NoteFact, TrialNote};
 
-use crate::read::{strange, word};
-use crate::write::{int, json};
+use crate::column::{int, strange, to_json, word};
 
 pub(crate) fn write(connection: &Connection, trial_id: u64, notes: &[TrialNote]) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO note VALUES (?, ?, ?)")?;
     for (number, note) in (0i64..).zip(notes) {
-        insert.execute(params![int(trial_id)?, number, json(note)?])?;
+        insert.execute(params![int(trial_id)?, number, to_json(note)?])?;
     }
     Ok(())
 }

@@ -4,15 +4,15 @@
 //! A study has thousands of trials with hundreds of rows each: queries are prepared once, and tables
 //! of many rows are read by the columns' places, because looking up a name costs more than the value.
 
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, RowIndex};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 use stormeter_disk::{DeviceError, Kind};
 use stormeter_trial::{
     CpuUsage, DiskTotals, Ended, Histogram, HostCpu, Interval, IntervalTotals, IoFailure,
-    IoFailureOutcome, KindTotals, LatencyBucket, Pressure, Sample, TrialFailure,
+    IoFailureOutcome, KindTotals, Pressure, Sample, TrialFailure,
 };
 
+use crate::column::{count, histogram_of, json, number, optional_count, strange, word};
 use crate::finished::{Event, EventKind};
 use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
 use crate::{
@@ -268,30 +268,6 @@ fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> 
     histogram_of(connection, select, id, kind.name())
 }
 
-/// A histogram from a query's buckets (number, bounds, count), for one kind of a trial.
-pub(crate) fn histogram_of(
-    connection: &Connection,
-    select: &str,
-    id: i64,
-    kind: &str,
-) -> Result<Histogram> {
-    let mut select = connection.prepare_cached(select)?;
-    let bucket = |row: &Row<'_>| {
-        Ok(LatencyBucket {
-            number: row.get(0)?,
-            low_ns: count(row, 1)?,
-            high_ns: count(row, 2)?,
-            count: count(row, 3)?,
-        })
-    };
-    let buckets = select.query_map((id, kind), bucket)?.collect::<Result<Vec<LatencyBucket>>>()?;
-    // Counts are summed everywhere: a sum that overflows must be rejected here.
-    if buckets.iter().try_fold(0i64, |sum, it| sum.checked_add_unsigned(it.count)).is_none() {
-        return Err(strange("a histogram whose counts do not add up"));
-    }
-    Histogram::of_buckets(&buckets).ok_or_else(|| strange("a histogram of unknown buckets"))
-}
-
 fn intervals(connection: &Connection, id: i64) -> Result<Vec<Interval>> {
     // 'read' sorts before 'write': each interval is a row of reads and a row of writes.
     let mut select = connection.prepare_cached(
@@ -415,38 +391,4 @@ fn kind(row: &Row) -> Result<Kind> {
         .into_iter()
         .find(|kind| kind.name() == name)
         .ok_or_else(|| strange(format!("the kind {name:?}")))
-}
-
-pub(crate) fn word(row: &Row, column: &str) -> Result<String> {
-    row.get(column)
-}
-
-/// A count; SQLite has only signed integers.
-pub(crate) fn count(row: &Row, column: impl RowIndex) -> Result<u64> {
-    let place = column.idx(row.as_ref())?;
-    let value: i64 = row.get(place)?;
-    u64::try_from(value).map_err(|_| {
-        strange(format!("{} = {value}", row.as_ref().column_name(place).unwrap_or("a count")))
-    })
-}
-
-fn optional_count(row: &Row, column: &str) -> Result<Option<u64>> {
-    let value: Option<i64> = row.get(column)?;
-    value
-        .map(|value| u64::try_from(value).map_err(|_| strange(format!("{column} = {value}"))))
-        .transpose()
-}
-
-/// A float; SQLite stores NaN as NULL.
-pub(crate) fn number(row: &Row, column: impl RowIndex) -> Result<f64> {
-    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
-}
-
-pub(crate) fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| strange(format!("{column}: {error}")))
-}
-
-pub(crate) fn strange(what: impl Into<String>) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into().into())
 }

@@ -2,8 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use crate::read::count;
-use crate::write::int;
+use crate::column::{count, int};
 
 pub(crate) fn write(connection: &Connection, trial_id: i64, settled_ns: u64) -> Result<()> {
     if settled_ns > 0 {

@@ -3,8 +3,7 @@
 use rusqlite::{Connection, Result, params};
 use stormeter_trial::StepTime;
 
-use crate::read::count;
-use crate::write::int;
+use crate::column::{count, int};
 
 pub(crate) fn write(connection: &Connection, trial_id: i64, steps: &[StepTime]) -> Result<()> {
     let mut insert = connection.prepare("INSERT INTO step VALUES (?, ?, ?, ?, ?, ?)")?;

@@ -3,8 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use stormeter_trial::{Corruption, ExpectedBlock, Verified};
 
-use crate::read::{count, json};
-use crate::write::{int, json as to_json};
+use crate::column::{count, int, json, to_json};
 
 /// Creates the tables if the file has none, and writes what was verified in a trial.
 pub(crate) fn write(connection: &Connection, id: i64, verified: &Verified) -> Result<()> {

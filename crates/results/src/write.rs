@@ -9,6 +9,7 @@ use stormeter_trial::{
     TrialFailure,
 };
 
+use crate::column::{int, to_json};
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
@@ -48,7 +49,8 @@ pub(crate) fn cells(connection: &Connection, plan: &StudyPlan) -> Result<()> {
 }
 
 pub(crate) fn meta<T: Serialize>(connection: &Connection, key: &str, value: &T) -> Result<()> {
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", params![key, json(value)?])?;
+    connection
+        .execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", params![key, to_json(value)?])?;
     Ok(())
 }
 
@@ -60,7 +62,7 @@ pub(crate) fn clear_meta(connection: &Connection, key: &str) -> Result<()> {
 pub(crate) fn event(connection: &Connection, event: &Event) -> Result<()> {
     connection.execute(
         "INSERT INTO event (at_unix_ms, what, kind) VALUES (?, ?, ?)",
-        params![int(event.at_unix_ms)?, json(&event.kind)?, event.kind.name()],
+        params![int(event.at_unix_ms)?, to_json(&event.kind)?, event.kind.name()],
     )?;
     Ok(())
 }
@@ -85,7 +87,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
             outcome,
             failure.map(TrialFailure::to_string),
             trial.cell.map(|index| int(index as u64)).transpose()?,
-            failure.map(json).transpose()?,
+            failure.map(to_json).transpose()?,
         ],
     )?;
     for (name, number) in
@@ -167,7 +169,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
             int(sample.ramp_operations)?,
             int(sample.due_operations)?,
             int(sample.backlog_operations)?,
-            json(&sample.ended)?,
+            to_json(&sample.ended)?,
         ],
     )?;
     for kind in Kind::ALL {
@@ -317,17 +319,4 @@ fn cpu(connection: &Connection, id: u64, cpu: &CpuUsage) -> Result<()> {
         (fact::CPU_LATE_NS, some(cpu.late_ns)),
     ];
     facts.into_iter().try_for_each(|(name, value)| fact::write(connection, id, name, value))
-}
-
-/// SQLite integers end at 2^63 - 1; a larger count is an error and is never truncated.
-pub(crate) fn int(value: u64) -> Result<i64> {
-    i64::try_from(value).map_err(unstorable)
-}
-
-pub(crate) fn json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(unstorable)
-}
-
-fn unstorable(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }

@@ -42,7 +42,7 @@ fn a_block_that_breaks_in_all_attempts_ends_a_comparison_as_invalid() {
     let conclusion = run(&request(place.path(), "r.db"), &mut Hand::spoiling(&a, &[(0, 9)]));
     assert!(conclusion.analysis.is_invalid());
     assert_eq!(main_trials(&conclusion.trials).len(), 6, "three attempts at the first block");
-    // Whoever repeats the command of a study is shown that, and measures nothing.
+    // The repeated command of a study shows that, and measures nothing.
     let mut request = Request { resume: Resume::IfPresent, ..request(place.path(), "r.db") };
     assert_eq!(finished(&request).unwrap(), Some(conclusion));
     request.resume = Resume::Always;

@@ -17,7 +17,7 @@ use crate::uneven_load::uneven_load;
 use crate::verdict::Verdict;
 use crate::way::low_way;
 
-/// From so many blocks on an interval holds what it promises.
+/// From this number of blocks on an interval keeps its promise.
 const FEW_BLOCKS: u32 = 5;
 
 /// What is found in the trials of each cell, and of the whole study (`None`).

@@ -1,0 +1,5 @@
+//! The form of results files. Each form has its way up to the next one in `upgrade-*.sql`.
+
+/// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
+/// brought to this form before a trial is added to it.
+pub const FORMAT_VERSION: i32 = 8;
