@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use stormeter_replicate::{Published, replicate};
+use stormeter_testkit::assert_golden;
 
 const GOOD: &str = "\
 study: {name: s, title: T, authors: [A], year: 2000, where: W, question: Q}
@@ -96,11 +97,7 @@ fn each_mistake_has_its_message() {
         writeln!(text, "{name}\n  {}\n", Published::read(bad).unwrap_err()).unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/bad_files.txt");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let golden = std::fs::read_to_string(&path).unwrap();
-    assert!(golden == text, "bad_files.txt differs; UPDATE_GOLDEN=1 rewrites it. Now:\n{text}");
+    assert_golden(&path, &text);
 }
 
 #[test]
