@@ -14,7 +14,7 @@ pub fn answer(answer: &Answer) -> String {
     let sentence = match &answer.grounds {
         Grounds::Number(grounds) => number(answer.reply, grounds, answer.estimate.as_ref()),
         Grounds::Factors(grounds) => factors(answer.reply, grounds),
-        Grounds::None(why) => format!("Not answered: {}.", unanswered(why)),
+        Grounds::Unanswered(why) => format!("Not answered: {}.", unanswered(why)),
     };
     match answer.invalid_by() {
         Some(reason) => format!("{sentence} The reason: {}.", finding(reason)),

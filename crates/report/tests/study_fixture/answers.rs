@@ -133,12 +133,12 @@ pub(crate) fn answers() -> Vec<Answer> {
         factors_matter(answer(
             "iops depends on datastore, workload and their interaction",
             Reply::Yes,
-            Grounds::None(Unanswered::NoLoad),
+            Grounds::Unanswered(Unanswered::NoLoad),
         )),
         answer(
             "san costs less target-cpu-per-io than nas",
             Reply::NotAnswered,
-            Grounds::None(Unanswered::NoValue {
+            Grounds::Unanswered(Unanswered::NoValue {
                 cell: LoadedDatastore { datastore: "san".into(), load: load(1) },
                 metric: Metric::TargetCpuPerIo,
             }),
@@ -226,7 +226,7 @@ pub(crate) fn attack(answer: &mut Answer, text: &str) {
             }
             Grounds::Factors(grounds)
         }
-        Grounds::None(_) => Grounds::None(Unanswered::NoSuchDatastore(text.into())),
+        Grounds::Unanswered(_) => Grounds::Unanswered(Unanswered::NoSuchDatastore(text.into())),
     };
     for part in &mut answer.parts {
         part.load = at();

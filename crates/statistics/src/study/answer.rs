@@ -61,7 +61,7 @@ impl Draft {
 
 impl From<Unanswered> for Draft {
     fn from(why: Unanswered) -> Self {
-        Draft::new(Reply::NotAnswered, Grounds::None(why))
+        Draft::new(Reply::NotAnswered, Grounds::Unanswered(why))
     }
 }
 

@@ -45,7 +45,7 @@ impl Answer {
     pub fn claim(&self) -> Option<&NumberClaim> {
         match &self.grounds {
             Grounds::Number(number) => Some(&number.claim),
-            Grounds::Factors(_) | Grounds::None(_) => None,
+            Grounds::Factors(_) | Grounds::Unanswered(_) => None,
         }
     }
 
@@ -57,7 +57,7 @@ impl Answer {
     /// The finding that makes the results invalid that the question is about, if that is why it is not answered.
     pub fn invalid_by(&self) -> Option<&LawFinding> {
         match &self.grounds {
-            Grounds::None(Unanswered::Invalid { by, .. }) => Some(by),
+            Grounds::Unanswered(Unanswered::Invalid { by, .. }) => Some(by),
             _ => None,
         }
     }
@@ -86,7 +86,7 @@ pub enum Grounds {
     /// Of a claim about factors.
     Factors(FactorGrounds),
     /// The question is not answered.
-    None(Unanswered),
+    Unanswered(Unanswered),
 }
 
 /// The facts about a claim about one number. The number itself is the answer's estimate.

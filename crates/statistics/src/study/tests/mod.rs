@@ -205,7 +205,7 @@ pub(super) fn unanswered(answer: &Answer) -> &Unanswered {
     assert_eq!(answer.reply, Reply::NotAnswered, "{answer:?}");
     assert_eq!((&answer.test, answer.p_value), (&None, None), "{answer:?}");
     match &answer.grounds {
-        Grounds::None(why) => why,
+        Grounds::Unanswered(why) => why,
         _ => panic!("answered: {answer:?}"),
     }
 }

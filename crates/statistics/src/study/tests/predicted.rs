@@ -103,7 +103,7 @@ fn a_model_that_repeats_itself_is_put_to_no_test() {
             let is_judged = match &answer.grounds {
                 Grounds::Number(_) => answer.estimate.is_some_and(|own| own.interval.is_some()),
                 Grounds::Factors(grounds) => grounds.terms.iter().all(|term| term.test.is_some()),
-                Grounds::None(_) => false,
+                Grounds::Unanswered(_) => false,
             };
             assert!(is_judged, "{answer:?}");
         }

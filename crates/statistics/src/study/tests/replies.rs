@@ -135,7 +135,7 @@ fn an_open_question_says_how_many_blocks_would_settle_it() {
         let outlook = match &answer.grounds {
             Grounds::Number(grounds) => grounds.outlook,
             Grounds::Factors(grounds) => grounds.outlook,
-            Grounds::None(_) => None,
+            Grounds::Unanswered(_) => None,
         };
         assert!(matches!(outlook, Some(Outlook::Blocks(7..) | Outlook::Unlikely)), "{answer:?}");
     }
