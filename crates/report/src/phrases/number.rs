@@ -2,55 +2,47 @@
 
 use stormeter_statistics::Interval;
 use stormeter_study::Metric;
-use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
-use crate::quantity;
+use crate::quantity::{self, metric_value};
+use crate::{change, wording};
 
-/// A ratio as a change, with its interval: `+3.4 % (90 % CI +1.0 % to +5.9 %)`; from half or double on, `× 2.31`.
+/// A ratio as a change, with its interval: `+3.4 % (90 % CI +1.0 to +5.9 %)`; from half or double on, `2.3 times`.
 pub(super) fn change(ratio: f64, interval: Option<&Interval>) -> String {
-    let write = if ratio.ln().abs() >= 2f64.ln() { times } else { signed_percent };
-    with_interval(ratio, interval, write)
+    with_interval(ratio, interval, change::show, change::range)
 }
 
-/// A value of a metric, with its interval: `5.0ms (90 % CI 4.2ms to 5.8ms)`.
+/// A value of a metric, with its interval: `5.00ms (90 % CI 4.20ms to 5.80ms)`.
 pub(super) fn value(metric: Metric, value: f64, interval: Option<&Interval>) -> String {
-    with_interval(value, interval, |value| of_metric(metric, value))
+    let write = |value| of_metric(metric, value);
+    with_interval(value, interval, write, |_, Interval { low, high, .. }| {
+        format!("{} to {}", write(*low), write(*high))
+    })
 }
 
-fn with_interval(value: f64, interval: Option<&Interval>, write: impl Fn(f64) -> String) -> String {
-    if !value.is_finite() {
-        return "–".into();
-    }
-    match interval {
+fn with_interval(
+    value: f64,
+    interval: Option<&Interval>,
+    write: impl Fn(f64) -> String,
+    write_range: impl Fn(f64, &Interval) -> String,
+) -> String {
+    let text = match interval.filter(|_| value.is_finite()) {
         None => write(value),
-        Some(Interval { low, high, level }) => {
-            let level = percent(*level);
-            let ends = match low.is_finite() && high.is_finite() {
-                true => format!("{} to {}", write(*low), write(*high)),
+        Some(interval) => {
+            let ends = match interval.low.is_finite() && interval.high.is_finite() {
+                true => write_range(value, interval),
                 false => "without bounds".into(),
             };
-            format!("{} ({level} CI {ends})", write(value))
+            format!("{} ({} CI {ends})", write(value), percent(interval.level))
         }
-    }
-}
-
-fn times(ratio: f64) -> String {
-    if ratio < 0.1 { format!("× {ratio:.4}") } else { format!("× {ratio:.2}") }
-}
-
-fn signed_percent(ratio: f64) -> String {
-    let percent = 100.0 * (ratio - 1.0);
-    let digits = if percent.abs() < 1.0 { 2 } else { 1 };
-    let sign = if percent < 0.0 { "−" } else { "+" };
-    format!("{sign}{:.digits$} %", percent.abs())
+    };
+    // A sentence may be broken anywhere; a page joins a number to its unit again.
+    text.replace('\u{202f}', " ")
 }
 
 fn of_metric(metric: Metric, value: f64) -> String {
     match metric {
-        Metric::Iops => format_count(value),
-        Metric::Throughput => format!("{}/s", format_bytes(value.max(0.0) as u64)),
         Metric::HostCpu => format!("{:.1} %", 100.0 * value),
-        _ => format_duration_ns(value),
+        _ => metric_value(metric, value),
     }
 }
 
@@ -66,7 +58,7 @@ pub(super) fn p_value(p: f64) -> String {
 
 /// `1 block`, `2 blocks`.
 pub(super) fn plural(count: usize, noun: &str) -> String {
-    crate::wording::plural(count as u64, noun)
+    wording::plural(count as u64, noun)
 }
 
 #[cfg(test)]
@@ -78,8 +70,8 @@ mod tests {
         assert_eq!(change(1.034, None), "+3.4 %");
         assert_eq!(change(0.88, None), "−12.0 %");
         let interval = Interval { low: 1.8, high: 2.9, level: 0.9 };
-        assert_eq!(change(2.31, Some(&interval)), "× 2.31 (90 % CI × 1.80 to × 2.90)");
-        assert_eq!(change(0.05, None), "× 0.0500");
+        assert_eq!(change(2.31, Some(&interval)), "2.3 times (90 % CI 1.8 to 2.9 times)");
+        assert_eq!(change(0.05, None), "0.0500 times");
         let endless = Interval { low: 0.0, high: f64::INFINITY, level: 0.95 };
         assert_eq!(change(1.5, Some(&endless)), "+50.0 % (95 % CI without bounds)");
         assert_eq!(change(f64::NAN, Some(&endless)), "–");
