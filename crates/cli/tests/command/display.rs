@@ -93,7 +93,7 @@ fn tables_fit_a_terminal_of_80_columns() {
         "profile".into(),
         "profile vm-4k".into(),
         "run s.yaml --plan".into(),
-        format!("predict s.yaml --plan --site {root}/studies/tr3808/site.yaml"),
+        format!("predict {root}/studies/tr3808/study.yaml --plan"),
         format!("site check {root}/studies/tr3808/site.yaml"),
         "replicate".into(),
         "replicate nfs-datastore".into(),
