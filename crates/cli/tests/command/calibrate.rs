@@ -37,7 +37,7 @@ fn what_made_the_results_is_found_and_what_they_do_not_tell_is_named() {
     place.run("predict study.yaml --site true.yaml --output seen.db --quiet").expect(&[0]);
     let command = "calibrate seen.db --site guess.yaml --metric latency-mean --write fitted.yaml";
     let outcome = place.run(command).expect(&[0]);
-    assert!(outcome.stdout.contains("The figures do not tell disk-groups.ssd.device.write"));
+    assert!(outcome.stdout.contains("The figures do not determine disk-groups.ssd.device.write"));
     assert!(outcome.stdout.contains("Held out, and predicted"), "{outcome:?}");
     let written = std::fs::read_to_string(place.path("fitted.yaml")).unwrap();
     assert!(written.contains("# what is fitted"), "{written}");

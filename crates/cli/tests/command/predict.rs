@@ -374,7 +374,7 @@ fn faults_change_what_is_predicted_or_are_refused() {
         ("disk-fail other 0 at 100ms", "own"),
         ("disk-fail raid 9 at 100ms", "counted from 0"),
         ("disk-fail raid 0 at 100ms for 2s", "does not come back"),
-        ("disk-fail raid 0 at 1s", "trials end 600ms after they begin"),
+        ("disk-fail raid 0 at 1s", "trials end 600ms after their start"),
         ("link-up lan at 100ms", "it undoes nothing"),
         ("pause filer at 100ms", "a site has no model of pause"),
         ("link-flop lan at 100ms", "is not a fault"),
