@@ -210,6 +210,9 @@ mod tests {
             })
         };
         assert_eq!(that_help(&failure(), option), ["--vms", "--outstanding", "--request-size"]);
-        assert_eq!(that_help(&failure(), study_setting), ["load.vms", "load.outstanding", "sizes"]);
+        assert_eq!(
+            that_help(&failure(), study_setting),
+            ["load.vms", "load.outstanding", "request-size"]
+        );
     }
 }

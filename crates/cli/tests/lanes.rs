@@ -35,7 +35,7 @@ datastores:
 fn plan(design: &str, load: &str) -> StudyPlan {
     let text = format!(
         "datastores: {{a: \"null:\", b: \"null:\"}}\n\
-         workloads: [vm-4k, {{profile: vm-4k, name: large, sizes: 64KiB, random: 0%}}]\n\
+         workloads: [vm-4k, {{profile: vm-4k, name: large, request-size: 64KiB, random: 0%}}]\n\
          load: {{vms: 2, outstanding: [1, 2]{load}}}\n\
          disk: {{size: 4MiB}}\n\
          measure: {{ramp: 5ms, duration: 100ms, interval: 20ms}}\n\

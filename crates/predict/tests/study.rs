@@ -321,7 +321,7 @@ fn a_trial_whose_bytes_are_gone_is_none_and_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     // So slow that far fewer I/Os fail than end a trial.
-    let study = STUDY.replace("  - vm-4k\n", "  - {name: few, sizes: 4KiB, rate: 50}\n");
+    let study = STUDY.replace("  - vm-4k\n", "  - {name: few, request-size: 4KiB, rate: 50}\n");
     let study = study.replace("blocks: 3", "blocks: 1").replace("[1, 16], outstanding: 4", "1");
     let study = study.replace("is slower than fast in iops", "is slower than fast");
     let mut request = request(&study, &path, 2);

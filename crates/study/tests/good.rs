@@ -38,6 +38,14 @@ fn the_old_spelling_of_a_key_is_read_with_a_note() {
     assert_eq!(old.plan, new.plan);
     let notes: Vec<String> = old.notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["line 3, column 3: time_limit is the old spelling of time-limit"]);
+    let workload = |key: &str| {
+        let text = format!("datastores: {{a: /a, b: /b}}\nworkloads: [{{name: w, {key}: 8KiB}}]");
+        parse_study_file(&text).unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let (new, old) = (workload("request-size"), workload("sizes"));
+    assert_eq!((new.plan, new.notes), (old.plan, vec![]));
+    let notes: Vec<String> = old.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["line 2, column 23: sizes is the old spelling of request-size"]);
     // Elsewhere it is a name like any other.
     let named = parse_study_file("datastores: {a: /a, time_limit: /b}").unwrap();
     assert_eq!((named.plan.datastores[1].name.as_str(), named.notes), ("time_limit", vec![]));
@@ -208,7 +216,7 @@ fn a_workload_with_every_key_is_printed_and_read_back() {
     assert_eq!(with(&workloads_text(&plan.workloads)).workloads, plan.workloads);
     // Sizes and pauses that no binary unit divides, and a name that YAML would take for something
     // else.
-    let odd = "workloads:\n  - {name: 'null', sizes: 1536B, outstanding: 2, burst: {length: 1, \
+    let odd = "workloads:\n  - {name: 'null', request-size: 1536B, outstanding: 2, burst: {length: 1, \
                delay: 1.5ms}}";
     let odd = with(odd).workloads;
     assert_eq!(with(&workloads_text(&odd)).workloads, odd);

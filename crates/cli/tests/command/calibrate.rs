@@ -5,8 +5,8 @@ use crate::place::Place;
 const STUDY: &str = "study: How fast is the disk?\n\
     datastores: {disk: /srv/vm}\n\
     workloads:\n\
-    - {name: small, sizes: 4KiB, read: 100%, random: 100%}\n\
-    - {name: large, sizes: 64KiB, read: 100%, random: 100%}\n\
+    - {name: small, request-size: 4KiB, read: 100%, random: 100%}\n\
+    - {name: large, request-size: 64KiB, read: 100%, random: 100%}\n\
     load: {vms: 1, outstanding: [1, 4, 16]}\n\
     disk: {size: 64MiB}\n\
     measure: {ramp: 50ms, duration: 400ms, interval: 100ms}\n\

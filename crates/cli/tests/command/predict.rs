@@ -38,7 +38,7 @@ datastores:
 const STUDY: &str = "\
 study: Is the filer as quick as a disk of one's own?
 datastores: {local: /srv/vm, nas: nfs://filer/vm}
-workloads: [{name: large, sizes: 64KiB, read: 100%, random: 100%, outstanding: 8}]
+workloads: [{name: large, request-size: 64KiB, read: 100%, random: 100%, outstanding: 8}]
 load: {vms: [1, 8]}
 disk: {size: 64MiB}
 measure: {ramp: 100ms, duration: 500ms, interval: 100ms}

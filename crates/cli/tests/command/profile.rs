@@ -10,7 +10,9 @@ fn profiles_are_listed_with_their_sources_and_printed_as_yaml() {
         assert!(list.contains(words), "{words}\n{list}");
     }
     let one = place.run("profile vm-8k").expect(&[0]).stdout;
-    for words in ["# Source: NetApp TR-3808", "workloads:\n  - name: vm-8k\n", "sizes: 8KiB\n"] {
+    for words in
+        ["# Source: NetApp TR-3808", "workloads:\n  - name: vm-8k\n", "request-size: 8KiB\n"]
+    {
         assert!(one.contains(words), "{words}\n{one}");
     }
     let json = place.run("profile --json").expect(&[0]).json();

@@ -16,7 +16,7 @@ fn study(questions: &str) -> String {
          datastores:\n  a: a\n  b: b\n\
          workloads:\n\
          - {{name: vm-4k, profile: vm-4k, rate: 300}}\n\
-         - {{name: pages, sizes: 8KiB, read: 50%, random: 100%, rate: 200}}\n\
+         - {{name: pages, request-size: 8KiB, read: 50%, random: 100%, rate: 200}}\n\
          load: {{vms: [1, 2]}}\n\
          disk: {{size: 4MiB}}\n\
          measure: {{ramp: 20ms, duration: 150ms, interval: 50ms}}\n\

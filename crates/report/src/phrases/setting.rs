@@ -52,7 +52,7 @@ pub fn study_key(setting: Setting) -> &'static str {
         Setting::EqualLoad => "the same rate for all datastores",
         Setting::AsPlanned => "the whole study",
         Setting::DiskSize => "disk.size",
-        Setting::RequestSize => "sizes",
+        Setting::RequestSize => "request-size",
         Setting::Alignment => "align",
         Setting::Dedupable => "dedupable",
         Setting::ReadShare => "read",

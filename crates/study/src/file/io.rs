@@ -14,7 +14,7 @@ pub(super) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Workload {
     let mut io = base.clone();
-    if let Some(node) = section.get("sizes") {
+    if let Some(node) = section.get("request-size") {
         io.sizes = sizes(node, diagnostics).unwrap_or(io.sizes);
     }
     io.read_percent = section.percent("read", diagnostics).unwrap_or(io.read_percent);
@@ -61,10 +61,10 @@ pub(super) fn read(
 
 /// `4KiB`, or `{4KiB: 70%, 8KiB: 30%}`.
 fn sizes(node: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<SizeShare>> {
-    const EXAMPLE: &str = "sizes: 4KiB or sizes: {4KiB: 70%, 64KiB: 30%}";
+    const EXAMPLE: &str = "request-size: 4KiB or request-size: {4KiB: 70%, 64KiB: 30%}";
     let pairs = match &node.value {
         Value::Text(_) => {
-            let bytes = stormeter_yaml::request_size(node, "sizes", "4KiB", diagnostics)?;
+            let bytes = stormeter_yaml::request_size(node, "request-size", "4KiB", diagnostics)?;
             return Some(vec![SizeShare { bytes, share: 1.0 }]);
         }
         Value::Map(pairs) if !pairs.is_empty() => pairs,
@@ -72,7 +72,7 @@ fn sizes(node: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<SizeShare>> {
             diagnostics.error_at(
                 node.place,
                 format!(
-                    "sizes is a size, or sizes with their shares, not {}; write {EXAMPLE}",
+                    "request-size is a size, or sizes with their shares, not {}; write {EXAMPLE}",
                     node.found()
                 ),
             );

@@ -38,7 +38,7 @@ keys! {
     IO "io" "a workload" {
         "name": "mail",
         "profile": "vm-4k",
-        "sizes": "4KiB",
+        "request-size": "4KiB",
         "read": "75%",
         "random": "100%",
         "zipf": "1.1",
@@ -145,6 +145,10 @@ keys! {
         "command": "\"zfs rollback tank/vm@clean\"",
     }
 }
+
+/// Keys of a workload that earlier versions spelled differently.
+pub(super) const RENAMED_OF_WORKLOADS: [RenamedKey; 1] =
+    [RenamedKey { old: "sizes", new: "request-size" }];
 
 /// Keys of `design` that earlier versions spelled differently.
 pub(super) const RENAMED_OF_DESIGN: [RenamedKey; 1] =

@@ -22,7 +22,7 @@ mod write;
 use self::datastores::UNQUOTED_NULL_URL;
 use crate::plan::Metric;
 use crate::study_plan::{Design, StudyPlan, StudyWorkload, WorkloadKind};
-use stormeter_yaml::{Diagnostics, Form, Node, Section, Source, document};
+use stormeter_yaml::{Diagnostics, Form, Node, Section, Source, Value, document};
 
 pub use keys::key_lists;
 pub use stormeter_yaml::{
@@ -65,6 +65,11 @@ pub fn parse_study_file(text: &str) -> Result<StudyFile, StudyErrors> {
     let plan = document(text, 0, &FORM, &mut diagnostics).and_then(|mut root| {
         if let Some(design) = root.value_mut("design") {
             design.rename_keys(&keys::RENAMED_OF_DESIGN, &mut diagnostics);
+        }
+        if let Some(Node { value: Value::List(workloads), .. }) = root.value_mut("workloads") {
+            for workload in workloads {
+                workload.rename_keys(&keys::RENAMED_OF_WORKLOADS, &mut diagnostics);
+            }
         }
         study(&root, &mut diagnostics)
     });

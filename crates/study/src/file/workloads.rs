@@ -118,7 +118,7 @@ fn named(node: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
     let advice = match nearest(name, known) {
         Some(meant) => format!("did you mean {meant}? `stormeter profile` lists them all"),
         None => format!(
-            "the profiles are {}; a workload of its own is written out: {{name: mine, sizes: 4KiB, \
+            "the profiles are {}; a workload of its own is written out: {{name: mine, request-size: 4KiB, \
              read: 75%}}",
             names.join(", ")
         ),
@@ -280,7 +280,7 @@ impl<'n> Common<'n> {
             check_name("a workload", name, node, diagnostics);
         }
         let disk_bytes = section.size("size", diagnostics);
-        if keys.names().any(|key| key == "sizes") {
+        if keys.names().any(|key| key == "request-size") {
             // A user who means the request size would write it here, and would measure one block
             // forever.
             if let Some(bytes) = disk_bytes.filter(|bytes| *bytes < LEAST_DISK_BYTES) {
@@ -288,7 +288,7 @@ impl<'n> Common<'n> {
                 diagnostics.error_at(
                     section.place_of("size"),
                     format!(
-                        "size is that of the disk, and {bytes} is none; the size of requests is sizes: \
+                        "size is that of the disk, and {bytes} is not one; write request-size: \
                          {bytes}"
                     ),
                 );

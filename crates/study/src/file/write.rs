@@ -50,7 +50,7 @@ fn io_lines(io: &Workload, lines: &mut Vec<Line>) {
             format!("{{{}}}", shares.collect::<Vec<_>>().join(", "))
         }
     };
-    lines.push(("sizes", sizes));
+    lines.push(("request-size", sizes));
     lines.push(("read", format!("{}%", io.read_percent)));
     lines.push(("random", format!("{}%", io.random_percent)));
     if let Distribution::Zipf { exponent } = io.distribution {
