@@ -61,7 +61,7 @@ const CASES: &[Case] = &[
     ("compare a b --burst 4", 2, &["--burst-delay"]),
     ("compare a b --rate 10 --burst 4 --burst-delay 1ms", 2, &["closed loop"]),
     // What cannot be verified.
-    ("compare null: a --verify", 2, &["null: keeps nothing", "--verify"]),
+    ("compare null: a --verify", 2, &["null: stores nothing", "--verify"]),
     ("compare a b --verify --dedupable 10%", 2, &["copy of another", "--dedupable"]),
     ("compare a b --verify --request-size 1000B", 2, &["multiples of 512 bytes", "--request-size"]),
     ("compare a b --verify --read 0%", 2, &["what reads return", "--read"]),
