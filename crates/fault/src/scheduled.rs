@@ -174,7 +174,7 @@ mod tests {
             ("disk aggregate lost at 1s", "disk-fail aggregate 3 at 10s"),
             ("disk aggregate.3 slow at 1s", "write one such as"),
             ("node server.2 down at 1s", "write one such as"),
-            ("disk-fail aggregate x at 1s", "is not a number, 0 or higher"),
+            ("disk-fail aggregate x at 1s", "\"x\" is not a whole number"),
             ("kill server.1 at soon", "\"soon\" is not a time"),
             ("kill server.1 at -1s", "\"-1s\" is not a time"),
             ("kill server.1 at 1s for ever", "\"ever\" is not a time"),

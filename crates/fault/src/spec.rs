@@ -147,7 +147,7 @@ fn form(row: &Row) -> FaultSpecError {
 
 fn expected(argument: FaultArgument) -> &'static str {
     match argument {
-        FaultArgument::Number => "a number, 0 or higher",
+        FaultArgument::Number => "a whole number",
         FaultArgument::Share => "a share above 0 and at most 100%",
         FaultArgument::Duration => "a time of at least 1ms",
         FaultArgument::Times => "a number of times",
@@ -220,7 +220,7 @@ mod tests {
             ("disk-fail aggregate.3", "disk-fail [GUEST.]DISKS NUMBER"),
             ("disk-slow nas.data 1", "disk-slow [GUEST.]DISKS NUMBER TIMESx"),
             ("disk-slow nas.data 1 10", "\"10\" is not a number of times"),
-            ("disk-fail nas.data x", "a number, 0 or higher"),
+            ("disk-fail nas.data x", "a whole number"),
         ] {
             let message = wrong(text);
             assert!(message.contains(said), "{text}: {message}");

@@ -177,7 +177,7 @@ fn rows_that_no_run_writes_are_refused() {
         "UPDATE meta SET value = '{' WHERE key = 'header'",
         "DELETE FROM meta WHERE key = 'header'",
         "DROP TABLE disk",
-        "UPDATE event SET what = '{\"kind\":\"boredom\"}'",
+        "INSERT INTO event (at_unix_ms, what) VALUES (1, '{\"kind\":\"boredom\"}')",
         "UPDATE note SET note = '{\"note\":\"boredom\"}'",
         "UPDATE incident SET what = 'lost'",
         "UPDATE incident SET what = '{\"event\":\"boredom\"}'",

@@ -217,7 +217,7 @@ fn what_is_unknown_says_why() {
     let _alone = alone();
     let unknown = |peers: &[SocketAddr]| Target::at(peers).unwrap_err();
     assert_eq!(unknown(&[]), TargetUnknown::NoServer);
-    // RFC 5737 section 3: this is nobody's.
+    // An address for documentation (RFC 5737, section 3).
     let far: SocketAddr = "192.0.2.1:3260".parse().unwrap();
     let (_servers, near) = servers("127.0.0.1:0", &[WAIT]);
     assert_eq!(unknown(&[far]), TargetUnknown::Elsewhere(far.to_string()));

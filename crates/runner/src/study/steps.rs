@@ -125,7 +125,7 @@ impl<'a> Steps<'a> {
             let mut reporter = StartReporter { inner: progress, start };
             let end = drive(&mut reporter);
             over.store(true, Ordering::Relaxed);
-            // Who waits for the next step hears that there is none.
+            // The thread that waits for the next step learns that the trial is over.
             drop(reporter);
             let (done, whole) =
                 taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
