@@ -61,7 +61,7 @@ fn the_client_cache_is_had_where_there_is_one() {
     assert_complete(&end, VMS);
     let error = Place::prepared(Kind::Nfs, &run).run(&run).unwrap_err();
     assert!(matches!(error, RunError::Datastore { .. }));
-    assert!(error.to_string().contains("no client cache"), "{error}");
+    assert!(error.to_string().contains("without a client cache"), "{error}");
 }
 
 fn deployment(boot_reads: u32) -> WorkloadKind {
