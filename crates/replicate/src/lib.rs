@@ -28,8 +28,8 @@ pub use expression::{
 pub use printed::{Digits, Printed};
 pub use published::{Basis, Check, Claim, Computation, Finding, Published, Sound, Survives};
 pub use replicate::{
-    Recomputed, ReplicateError, ReplicateTable, Row, SCHEMA_VERSION, SoundResult, Soundness,
-    StudyHead, Tally, replicate, schema,
+    Recomputed, ReplicateError, ReplicateTable, Row, SCHEMA, SCHEMA_VERSION, SoundResult,
+    Soundness, StudyHead, Tally, derived_schema, replicate,
 };
 pub use source::ReadError;
 pub use stormeter_yaml::FileNote;

@@ -30,7 +30,7 @@ use compact::Compact;
 pub use assemble::{Parts, TrialParts, assemble};
 pub use date::utc;
 pub use full::{Disturbed, StepMark, StudyHostCell, StudyHostRow, shortened_words};
-pub use json::{SCHEMA_VERSION, json, schema};
+pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
 pub use label::{datastore_labels, labels};
 pub use model::{
     CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,

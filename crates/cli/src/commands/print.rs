@@ -15,8 +15,8 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Study => print(stormeter_study::study_schema()),
         SchemaName::Site => print(stormeter_site::site_schema()),
         SchemaName::Lab => print(stormeter_lab::lab_schema()),
-        SchemaName::Report => print(&stormeter_report::schema()),
-        SchemaName::Replicate => print(&stormeter_replicate::schema()),
+        SchemaName::Report => print(stormeter_report::SCHEMA),
+        SchemaName::Replicate => print(stormeter_replicate::SCHEMA),
     }?;
     Ok(Exit::Done)
 }
