@@ -12,12 +12,12 @@ use stormeter_statistics::{Analysis, MeasuredCeiling, bottleneck, metrics, monit
 use stormeter_study::Cell;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
-use crate::full::{Disturbed, cell_name, disturbed, hosts};
+use crate::full::{cell_name, disturbed, hosts};
 use crate::incidents::incidents_of;
 use crate::label::datastore_labels;
 use crate::model::{
-    CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
-    WorkloadCeiling,
+    CellReasons, Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status,
+    TrialTrace, WorkloadCeiling,
 };
 use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;

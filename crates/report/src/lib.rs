@@ -29,12 +29,12 @@ use compact::Compact;
 
 pub use assemble::{Parts, TrialParts, assemble};
 pub use date::utc;
-pub use full::{Disturbed, StepMark, StudyHostCell, StudyHostRow, shortened_words};
+pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
 pub use label::{datastore_labels, labels};
 pub use model::{
-    CellReasons, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
-    WorkloadCeiling,
+    CellReasons, Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status,
+    StepMark, StudyHostCell, StudyHostRow, TrialTrace, WorkloadCeiling,
 };
 pub use phrases::{Setting, SettingNames, answer as answer_sentence, event_sentence, study_key};
 pub use printable::printable;

@@ -16,6 +16,4 @@ pub(crate) use grid::{cell_name, hundred};
 pub(crate) use hosts::hosts;
 pub(crate) use steps::disturbed;
 
-pub use hosts::{StudyHostCell, StudyHostRow};
-pub use steps::{Disturbed, StepMark};
 pub use why::shortened as shortened_words;

@@ -7,8 +7,8 @@ use stormeter_statistics::{CellSummary, Dependence, MetricSummary, Summary, Touc
 use stormeter_study::Metric;
 use stormeter_trial::StepTime;
 
-use super::UNITS;
 use super::interval::Ends;
+use super::units::UNITS;
 use super::verified::Verified;
 use crate::full::grid::Grid;
 use crate::quantity::metric_unit;

@@ -6,7 +6,7 @@ use stormeter_schema::Number;
 use stormeter_statistics::{Interval, Relative, Severity, Verdict};
 use stormeter_study::Metric;
 
-use super::UNITS;
+use super::units::UNITS;
 use crate::compact::sentence::{Names, reason, sentence_of};
 use crate::full::grid::{Grid, cell_name};
 use crate::phrases;

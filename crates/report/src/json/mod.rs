@@ -11,6 +11,7 @@ mod datastore;
 mod interval;
 mod prediction;
 mod steps;
+mod units;
 mod verified;
 
 use answer::Answer;
@@ -30,15 +31,11 @@ use stormeter_study::StudyPlan;
 use crate::compact::Compact;
 use crate::compact::sentence::headline;
 use crate::full::grid::Grid;
-use crate::full::{StudyHostRow, words};
-use crate::model::{Finding, Report, Severity, WorkloadCeiling};
+use crate::full::words;
+use crate::model::{Finding, Report, Severity, StudyHostRow, WorkloadCeiling};
 
 /// Raised when a field is removed or changes its meaning; new fields do not raise it.
 pub const SCHEMA_VERSION: u32 = 2;
-
-/// The units of metrics, as `quantity::metric_unit` has them: I/Os per second, bytes per second, nanoseconds,
-/// and none for a share.
-const UNITS: [&str; 4] = ["1/s", "B/s", "ns", "1"];
 
 /// The JSON Schema of [`json`]'s output, draft 2020-12, as text.
 pub const SCHEMA: &str = include_str!("../../../../docs/schema/report.schema.json");

@@ -6,7 +6,7 @@ use stormeter_trial::Recovery;
 
 use crate::full::grid::Grid;
 use crate::full::steps::of_cells;
-use crate::full::{Disturbed, StepMark};
+use crate::model::{Disturbed, StepMark};
 
 /// The steps of a cell's middle trial.
 #[derive(Serialize, JsonSchema)]

@@ -4,8 +4,8 @@
 use stormeter_units::{format_bytes, format_count};
 
 use super::{Scale, duration_tick, line, path, spread, text, titled, y_axis};
-use crate::full::StepMark;
 use crate::markup::{Markup, coordinate};
+use crate::model::StepMark;
 
 /// Durations that vary by more than this factor are drawn on a logarithmic axis.
 const LINEAR_UP_TO: f64 = 25.0;

@@ -2,6 +2,7 @@
 
 use stormeter_statistics::{Answer, Reply};
 
+use super::figure::figure;
 use super::forest::{self, class_of, forest};
 use crate::full::grid::Grid;
 use crate::full::remarks::{self, Shared};
@@ -112,7 +113,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
         page.tag("p").at("class", "caption").text(&typographic(&caption));
     }
     if let Some(chart) = forest::overview(grid) {
-        super::figure(
+        figure(
             page,
             chart,
             "The change that each question is about, better to the right, in the order of the table.",

@@ -3,7 +3,7 @@
 use stormeter_statistics::{Relative, Verdict};
 use stormeter_study::Metric;
 
-use super::{figure, legend};
+use super::figure::{figure, legend};
 use crate::change;
 use crate::compact::sentence::{verdict_sign, verdict_word, verdict_word_for};
 use crate::full::grid::{Grid, Load};

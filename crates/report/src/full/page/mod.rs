@@ -7,6 +7,7 @@
 
 mod answers;
 mod cells;
+mod figure;
 mod findings;
 mod forest;
 mod matrix;
@@ -22,7 +23,7 @@ use super::words;
 use crate::date;
 use crate::markup::Markup;
 use crate::model::Report;
-use crate::page::{self, document, typographic};
+use crate::page::{document, typographic};
 
 /// The page.
 pub(crate) fn html(report: &Report) -> String {
@@ -125,26 +126,4 @@ fn heading(page: &mut Markup, grid: &Grid<'_>) {
     page.tag("p").at("class", "status").text(&typographic(&words::status(report)));
     page.close();
     findings::at_top(page, grid);
-}
-
-/// Which colour and mark is which datastore; every legend and chart has them in this order.
-fn legend(page: &mut Markup, grid: &Grid<'_>) {
-    let names: Vec<(usize, String)> = grid
-        .columns()
-        .into_iter()
-        .map(|datastore| (datastore, grid.datastore(datastore)))
-        .collect();
-    let named = names.iter().enumerate();
-    let named = named
-        .map(|(place, (datastore, name))| (place, name.as_str(), *datastore == grid.baseline()));
-    page::legend(page, named);
-}
-
-fn figure(page: &mut Markup, chart: Markup, caption: &str) {
-    page.tag("figure").open();
-    page.append(chart);
-    if !caption.is_empty() {
-        page.leaf("figcaption", &typographic(caption));
-    }
-    page.close();
 }

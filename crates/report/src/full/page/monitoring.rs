@@ -4,7 +4,7 @@
 use stormeter_study::Metric;
 use stormeter_trial::MonitorRow;
 
-use super::{figure, legend};
+use super::figure::{figure, legend};
 use crate::assemble::AVERAGE_NS;
 use crate::full::grid::Grid;
 use crate::markup::Markup;

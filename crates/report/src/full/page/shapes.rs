@@ -4,7 +4,7 @@
 use stormeter_study::Metric;
 use stormeter_study::question::Factor;
 
-use super::{figure, legend};
+use super::figure::{figure, legend};
 use crate::full::grid::{Grid, Load};
 use crate::markup::Markup;
 use crate::quantity::quantity;

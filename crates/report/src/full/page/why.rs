@@ -4,6 +4,7 @@
 use stormeter_trial::ComponentKind;
 use stormeter_units::format_duration_ns;
 
+use super::figure::figure;
 use crate::full::grid::Grid;
 use crate::full::why::{HEADS, gains, is_timed, rows, sentence};
 use crate::markup::Markup;
@@ -23,7 +24,7 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
     swatches(&mut page, kinds(reasons).into_iter().map(|kind| (class(kind), words(kind))));
     for (number, some) in reasons.chunks(MOST_BARS).enumerate() {
         if let Some(chart) = bars(grid, some, &format!("why-{number}")) {
-            super::figure(&mut page, chart, "");
+            figure(&mut page, chart, "");
         }
     }
     page.tag("p").at("class", "caption").text(

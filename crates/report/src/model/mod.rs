@@ -3,6 +3,9 @@
 //! Cells are referred to by their index in [`StudyPlan::cells`], datastores and workloads by their index in the
 //! plan. Times are nanoseconds, rates are per second, shares are fractions.
 
+mod host;
+mod step;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_results::{Elasticity, FinishReason, Header};
@@ -11,7 +14,8 @@ use stormeter_statistics::{Analysis, CeilingKind, CellWhy};
 use stormeter_study::StudyPlan;
 use stormeter_trial::MonitorRow;
 
-use crate::full::{Disturbed, StudyHostRow};
+pub use host::{StudyHostCell, StudyHostRow};
+pub use step::{Disturbed, StepMark};
 
 /// A study, measured and judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
