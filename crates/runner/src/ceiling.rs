@@ -10,7 +10,8 @@ use stormeter_trial::{Arrivals, Workload};
 
 use crate::error::RunError;
 use crate::progress::{Progress, TrialStart};
-use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
+use crate::threads::{Start, TrialRun, run_trial_from};
+use crate::trial_end::TrialEnd;
 use crate::verify::rehearsal;
 use crate::workers::at_once;
 

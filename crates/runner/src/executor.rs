@@ -16,8 +16,10 @@ use stormeter_trial::{Limits, Start};
 use crate::error::RunError;
 use crate::fill_spec::FillSpec;
 use crate::fixed_work::{FixedWorkRun, ListenOrder};
+use crate::password::Password;
 use crate::progress::Progress;
-use crate::threads::{TrialEnd, TrialRun};
+use crate::threads::TrialRun;
+use crate::trial_end::TrialEnd;
 
 /// Called with the number and the outcome of a trial; an error ends the run.
 pub type OnTrialEnd<'a> =
@@ -157,17 +159,6 @@ pub struct Verification {
     pub unit_bytes: u32,
     /// How often the run was resumed: blocks written by earlier processes are expected.
     pub resumptions: u32,
-}
-
-/// A password on its way to a host. It prints as `***`.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Password(pub String);
-
-impl std::fmt::Debug for Password {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("***")
-    }
 }
 
 /// The opened datastores of a host.

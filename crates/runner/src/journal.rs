@@ -11,7 +11,7 @@ use stormeter_results::{
 use stormeter_study::StudyPlan;
 
 use crate::error::RunError;
-use crate::threads::TrialEnd;
+use crate::trial_end::TrialEnd;
 
 /// The header's content, written before the first trial.
 #[derive(Clone)]

@@ -26,6 +26,7 @@ mod modelled;
 pub mod monitor;
 mod monitor_sampler;
 mod monitor_text;
+mod password;
 mod progress;
 mod rack_control;
 mod resume;
@@ -37,6 +38,7 @@ mod stores;
 mod study;
 mod target;
 mod threads;
+mod trial_end;
 mod turns;
 mod usage;
 mod verify;
@@ -49,7 +51,7 @@ pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
 pub use executor::{
-    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, Password, PrepareOrder, PreparedNote,
+    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedNote,
     PreparedStore, TrialOrder, TrialTarget, Verification,
 };
 pub use fill_spec::FillSpec;
@@ -58,6 +60,7 @@ pub use fixed_work::{
 };
 pub use local_executor::LocalExecutor;
 pub use modelled::Modelled;
+pub use password::Password;
 pub use progress::{BlockEnd, Estimate, Place, Progress, Silent, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use start_coordinator::StartCoordinator;
@@ -65,5 +68,6 @@ pub use study::{
     Collaborators, Request, ResetError, Resume, cell_label, finished, run, run_prediction,
     run_with, trial_order,
 };
-pub use threads::{TrialEnd, TrialRun, run_trial};
+pub use threads::{TrialRun, run_trial};
+pub use trial_end::TrialEnd;
 pub use ways::{NullProtocol, NullServerError, NullServers};

@@ -27,7 +27,8 @@ use crate::progress::Progress;
 use crate::start_coordinator::{StartCoordinator, StartNow};
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_targets;
-use crate::threads::{Start, TrialEnd, TrialRun, run_trial_from};
+use crate::threads::{Start, TrialRun, run_trial_from};
+use crate::trial_end::TrialEnd;
 use crate::turns::write_in_turns;
 use crate::verify::{check_room_for, owner_of};
 

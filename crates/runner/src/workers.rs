@@ -19,7 +19,7 @@ use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::monitor::Monitor;
 use crate::progress::Progress;
 use crate::target::Target;
-use crate::threads::TrialEnd;
+use crate::trial_end::TrialEnd;
 use crate::watcher::{Watcher, WorkerEvent};
 
 /// The time between "all threads are ready" and the common start.

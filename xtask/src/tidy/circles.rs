@@ -17,7 +17,6 @@ const FILES_IN_CIRCLES: &[(&str, usize)] = &[
     ("crates/nfs", 2),
     ("crates/peers", 2),
     ("crates/probe", 2),
-    ("crates/runner", 9),
     ("crates/statistics", 33),
     ("crates/trial", 2),
     ("crates/uring", 7),

@@ -6,10 +6,11 @@ use stormeter_datastore::{Datastore, RealClock};
 use stormeter_study::WorkloadKind;
 use stormeter_trial::{FileOperation, FileTest, NoteFact, TrialNote};
 
-use super::{FixedWorkRun, run_fixed_work};
+use super::order::FixedWorkRun;
+use super::run::run_fixed_work;
 use crate::error::RunError;
 use crate::progress::Progress;
-use crate::threads::TrialEnd;
+use crate::trial_end::TrialEnd;
 
 /// The state of the disks before a trial of fixed work.
 pub(crate) enum Before {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
-use crate::executor::Password;
+use crate::password::Password;
 
 /// The longest wait for the first client, and after each for the next.
 const CLIENT_WITHIN: Duration = Duration::from_secs(30);

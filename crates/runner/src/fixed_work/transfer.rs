@@ -8,8 +8,8 @@ use stormeter_datastore::{
 use stormeter_driver::{MessageStore, Payload};
 use stormeter_trial::{Sample, Transfer, TransferSink};
 
-use super::FixedWorkRun;
 use super::client::Client;
+use super::order::FixedWorkRun;
 use super::pair::connected;
 use super::server::{Keeper, Server};
 use super::stream::Stream;

@@ -15,7 +15,7 @@ use crate::study::clock::{Began, RunClock};
 use crate::study::schedule::Schedule;
 use crate::study::setting::cell_label;
 use crate::study::turn::Turn;
-use crate::threads::TrialEnd;
+use crate::trial_end::TrialEnd;
 
 /// The plan, and its trials so far.
 pub(crate) struct Book<'a> {

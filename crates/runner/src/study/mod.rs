@@ -13,6 +13,7 @@ mod equal_load;
 mod null_ways;
 mod order;
 mod prediction;
+mod replacement;
 mod request;
 mod reset;
 mod resume;

@@ -4,10 +4,9 @@
 //! are written or reset; nothing in front of a model could have a ceiling; its trials share nothing, so those that are
 //! due run together. And it can be repeated at any time: an earlier prediction is replaced and not resumed.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use stormeter_results::{Environment, FinishReason, Phase, Prediction, ResultsError, ResultsFile};
+use stormeter_results::{Environment, FinishReason, Phase, Prediction, ResultsFile};
 
 use crate::error::RunError;
 use crate::executor::{Executor, TrialOrder};
@@ -68,29 +67,4 @@ impl StudyRun<'_> {
         self.book.file.replace_elasticities(&all)?;
         Ok(if self.is_cancelled() { FinishReason::Interrupted } else { reason })
     }
-}
-
-/// Creates a results file with `begin`, in place of an earlier prediction. Measured results are not replaced.
-pub(crate) fn begin_again(
-    path: &Path,
-    begin: &dyn Fn() -> Result<ResultsFile, RunError>,
-) -> Result<ResultsFile, RunError> {
-    match begin() {
-        Err(RunError::Results(ResultsError::Exists { .. })) => {
-            remove_prediction(path)?;
-            begin()
-        }
-        created => created,
-    }
-}
-
-fn remove_prediction(path: &Path) -> Result<(), RunError> {
-    let earlier = ResultsFile::open(path)?;
-    let is_prediction = earlier.header().is_ok_and(|header| header.prediction.is_some());
-    if !is_prediction {
-        return Err(RunError::Measured { path: path.display().to_string() });
-    }
-    drop(earlier);
-    std::fs::remove_file(path)
-        .map_err(|source| RunError::Replace { path: path.display().to_string(), source })
 }

@@ -16,7 +16,7 @@ use crate::study::run::StudyRun;
 use crate::study::setting::{disk_spec, filling};
 use crate::study::steps::On;
 use crate::study::turn::Turn;
-use crate::threads::TrialEnd;
+use crate::trial_end::TrialEnd;
 
 impl StudyRun<'_> {
     /// A timed trial of a cell with the steps of the study, which are undone after it.
