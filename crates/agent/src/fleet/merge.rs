@@ -8,7 +8,7 @@ use stormeter_runner::{OpenedStores, PreparedNote, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
 use super::Host;
-use super::trial::Ended;
+use super::ended::Ended;
 
 /// The datastores as the first host found them, with the notes of the others.
 pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores {

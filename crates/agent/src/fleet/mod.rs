@@ -6,8 +6,12 @@
 
 mod clock;
 mod connect;
+mod ended;
+mod executor;
 mod gather;
+mod lead;
 mod merge;
+mod offset;
 mod start;
 mod transfer;
 mod trial;
@@ -19,10 +23,7 @@ use std::time::{Duration, Instant};
 
 use stormeter_datastore::RealClock;
 use stormeter_results::HostDescription;
-use stormeter_runner::{
-    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress, RunError,
-    TrialEnd, TrialOrder,
-};
+use stormeter_runner::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, Progress, RunError};
 use stormeter_study::{Reach, StudyHost, vms_of_host};
 
 use crate::command::{Guest, Transport};
@@ -30,8 +31,8 @@ use crate::destination::Destination;
 use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
-use clock::ClockOffset;
-use start::Lead;
+use lead::Lead;
+use offset::ClockOffset;
 
 /// How long a disconnected agent may take to exit: a new one is refused its datastores until then.
 const REFUSED_WITHIN: Duration = Duration::from_secs(20);
@@ -329,86 +330,6 @@ fn no_address(host: &Host) -> String {
 /// host gets those that this machine alone would have.
 fn seed_of(seed: u64, host: usize) -> u64 {
     if host == 0 { seed } else { stormeter_study::trial_seed(seed, host as u32) }
-}
-
-impl Executor for Fleet {
-    fn open(
-        &mut self,
-        order: &OpenOrder,
-        cancel: &AtomicBool,
-        progress: &mut dyn Progress,
-    ) -> Result<Opened, RunError> {
-        self.prepared.clear();
-        let all = self.all();
-        let opened = self.reach(&all, order, cancel, progress)?;
-        self.opened = Some(order.clone());
-        let stores = merge::opened(&self.hosts, opened);
-        Ok(Opened { hosts: self.described(), stores })
-    }
-
-    fn prepare(
-        &mut self,
-        order: &PrepareOrder,
-        cancel: &AtomicBool,
-        progress: &mut dyn Progress,
-    ) -> Result<PreparedStore, RunError> {
-        self.reach_again(cancel, progress)?;
-        let all = self.all();
-        let prepared = self.write(&all, order, cancel, progress)?;
-        self.prepared.retain(|earlier| earlier.store != order.store);
-        self.prepared.push(*order);
-        Ok(merge::prepared(&self.hosts, prepared))
-    }
-
-    fn trial(
-        &mut self,
-        order: &TrialOrder,
-        cancel: &AtomicBool,
-        progress: &mut dyn Progress,
-    ) -> Result<TrialEnd, RunError> {
-        self.reach_again(cancel, progress)?;
-        self.carry_out(order, cancel, progress)
-    }
-
-    fn remove(&mut self) -> Vec<String> {
-        let never = AtomicBool::new(false);
-        let mut left = Vec::new();
-        // An agent that was killed could not clean up; a new one can. One attempt.
-        let lost: Vec<usize> =
-            self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
-        if let Some(order) = self.opened.take() {
-            self.prepared.clear();
-            for host in lost {
-                if let Err(error) =
-                    self.reach(&[host], &order, &never, &mut stormeter_runner::Silent)
-                {
-                    left.push(format!(
-                        "what host {} holds may stay there: {error}",
-                        self.hosts[host].name
-                    ));
-                }
-            }
-        }
-        let live = self.live();
-        for &host in &live {
-            self.say(host, Command::CleanUp);
-        }
-        let cleaned = self.gather(&live, "remove the disks", &never, |_, report| match report {
-            Report::CleanedUp { left } => Ok(Some(left)),
-            other => Err(other),
-        });
-        match cleaned {
-            Ok(all) => {
-                for (host, stays) in live.into_iter().zip(all) {
-                    let name = &self.hosts[host].name;
-                    left.extend(stays.into_iter().map(|what| format!("{name}: {what}")));
-                }
-            }
-            Err(error) => left.push(error.to_string()),
-        }
-        self.part(&self.all());
-        left
-    }
 }
 
 impl Fleet {

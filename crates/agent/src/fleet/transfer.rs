@@ -18,9 +18,10 @@ use stormeter_runner::{
 };
 use stormeter_trial::{Interval, TrialNote};
 
+use super::ended::Ended;
 use super::gather::Trouble;
 use super::start::{CommonStart, Start};
-use super::trial::{AFTERWARDS, Ended, Rows};
+use super::trial::{AFTERWARDS, Rows};
 use super::{Fleet, no_address};
 use crate::destination::Destination;
 use crate::message::{Command, Report};

@@ -7,6 +7,7 @@ use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
 use stormeter_study::{WorkloadKind, vms_of_host};
 use stormeter_trial::{Interval, NoteFact};
 
+use super::ended::Ended;
 use super::gather::Trouble;
 use super::start::Start;
 use super::{Fleet, merge, seed_of};
@@ -16,14 +17,6 @@ use crate::message::{Command, Report};
 /// datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
 const TOO_LATE: &str = "a host learned of the common start too late, so the trial was restarted";
-
-/// What one host did.
-pub(super) struct Ended {
-    pub(super) host: usize,
-    pub(super) vms: u32,
-    pub(super) end: TrialEnd,
-    pub(super) late_ns: u64,
-}
 
 impl Fleet {
     /// Executes a trial.

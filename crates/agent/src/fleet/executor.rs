@@ -1,0 +1,91 @@
+//! The fleet as an executor: what the runner orders is done on all hosts, and comes back as one result.
+
+use std::sync::atomic::AtomicBool;
+
+use stormeter_runner::{
+    Executor, OpenOrder, Opened, PrepareOrder, PreparedStore, Progress, RunError, TrialEnd,
+    TrialOrder,
+};
+
+use super::{Fleet, merge};
+use crate::message::{Command, Report};
+
+impl Executor for Fleet {
+    fn open(
+        &mut self,
+        order: &OpenOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<Opened, RunError> {
+        self.prepared.clear();
+        let all = self.all();
+        let opened = self.reach(&all, order, cancel, progress)?;
+        self.opened = Some(order.clone());
+        let stores = merge::opened(&self.hosts, opened);
+        Ok(Opened { hosts: self.described(), stores })
+    }
+
+    fn prepare(
+        &mut self,
+        order: &PrepareOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<PreparedStore, RunError> {
+        self.reach_again(cancel, progress)?;
+        let all = self.all();
+        let prepared = self.write(&all, order, cancel, progress)?;
+        self.prepared.retain(|earlier| earlier.store != order.store);
+        self.prepared.push(*order);
+        Ok(merge::prepared(&self.hosts, prepared))
+    }
+
+    fn trial(
+        &mut self,
+        order: &TrialOrder,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        self.reach_again(cancel, progress)?;
+        self.carry_out(order, cancel, progress)
+    }
+
+    fn remove(&mut self) -> Vec<String> {
+        let never = AtomicBool::new(false);
+        let mut left = Vec::new();
+        // An agent that was killed could not clean up; a new one can. One attempt.
+        let lost: Vec<usize> =
+            self.all().into_iter().filter(|&host| self.hosts[host].link.is_none()).collect();
+        if let Some(order) = self.opened.take() {
+            self.prepared.clear();
+            for host in lost {
+                if let Err(error) =
+                    self.reach(&[host], &order, &never, &mut stormeter_runner::Silent)
+                {
+                    left.push(format!(
+                        "what host {} holds may stay there: {error}",
+                        self.hosts[host].name
+                    ));
+                }
+            }
+        }
+        let live = self.live();
+        for &host in &live {
+            self.say(host, Command::CleanUp);
+        }
+        let cleaned = self.gather(&live, "remove the disks", &never, |_, report| match report {
+            Report::CleanedUp { left } => Ok(Some(left)),
+            other => Err(other),
+        });
+        match cleaned {
+            Ok(all) => {
+                for (host, stays) in live.into_iter().zip(all) {
+                    let name = &self.hosts[host].name;
+                    left.extend(stays.into_iter().map(|what| format!("{name}: {what}")));
+                }
+            }
+            Err(error) => left.push(error.to_string()),
+        }
+        self.part(&self.all());
+        left
+    }
+}
