@@ -3,7 +3,7 @@
 use stormeter_disk::{Completion, DeviceError, Operation, StorageEvent};
 use stormeter_wire::{Memory, Outbox, Span};
 
-use super::inbound::Inbound;
+use super::expected::Inbound;
 use super::table::{Request, Work};
 use super::{NfsSession, Phase};
 use crate::attributes::{ATTRIBUTES_BYTES, BEFORE_BYTES};

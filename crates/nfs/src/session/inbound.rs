@@ -4,6 +4,7 @@
 use stormeter_disk::Completion;
 use stormeter_wire::{Memory, Outbox, Span};
 
+use super::expected::Inbound;
 use super::{MAX_REPLY_HEAD_BYTES, NfsSession};
 use crate::error::NfsError;
 use crate::record::{LAST_FRAGMENT, RecordError};
@@ -11,33 +12,6 @@ use crate::xdr::XdrError;
 
 /// No valid header of a reply is longer; more bytes would not help.
 const MAX_HEAD_BYTES: usize = 1024;
-
-/// What the next bytes are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inbound {
-    /// A record's mark and the head of a reply.
-    Head,
-    /// Payload of a READ.
-    Payload {
-        xid: u32,
-        /// Where the remaining payload belongs.
-        span: Span,
-        /// What follows in the record: padding.
-        rest: u32,
-        count: u32,
-        end_of_file: bool,
-    },
-    /// Bytes to ignore.
-    Skip { left: u32 },
-    /// A record in several fragments.
-    Assembling,
-}
-
-impl Inbound {
-    fn skip(left: u32) -> Self {
-        if left == 0 { Self::Head } else { Self::Skip { left } }
-    }
-}
 
 impl NfsSession {
     /// Consumes received bytes; see [`stormeter_wire::Session::receive`].

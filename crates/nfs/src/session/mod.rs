@@ -11,6 +11,7 @@
 //! it back before it is read.
 
 mod answers;
+mod expected;
 mod inbound;
 mod incidents;
 mod log;
@@ -30,7 +31,7 @@ use stormeter_wire::{Memory, Outbox, Session, SessionState, Span};
 use crate::data::Stability;
 use crate::error::NfsError;
 use crate::record::Assembler;
-use inbound::Inbound;
+use expected::Inbound;
 use incidents::SessionIncidents;
 use log::Log;
 pub use options::SessionOptions;

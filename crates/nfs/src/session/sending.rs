@@ -4,7 +4,7 @@
 use stormeter_disk::Kind;
 use stormeter_wire::{Outbox, Span};
 
-use super::inbound::Inbound;
+use super::expected::Inbound;
 use super::table::Work;
 use super::template::put_padding;
 use super::{NfsSession, Phase};
