@@ -2,6 +2,7 @@
 //!
 //! What cannot be a message is passed on unchanged: the proxy does not judge its servers.
 
+use super::digests::Digests;
 use super::{iscsi, rpc};
 
 /// The proxy does not wait for longer messages.
@@ -16,13 +17,6 @@ pub enum Framing {
     Rpc,
     /// iSCSI: protocol data units with their digests (RFC 7143 section 11.2).
     Iscsi,
-}
-
-/// Whether iSCSI headers and data carry digests, as negotiated at login.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Digests {
-    pub(crate) header: bool,
-    pub(crate) data: bool,
 }
 
 /// Assembles one direction's bytes into messages.

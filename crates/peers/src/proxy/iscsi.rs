@@ -3,7 +3,7 @@
 //! A changed header gets a new digest: the client should meet the fault, not a wrong digest.
 
 use super::crc32c::digest;
-use super::framing::Digests;
+use super::digests::Digests;
 use crate::rpc::word;
 
 const HEADER_BYTES: usize = 48;

@@ -13,8 +13,8 @@ use std::time::Duration;
 use nix::libc::linger;
 use nix::sys::socket::{setsockopt, sockopt::Linger};
 
+use super::digests::Digests;
 use super::fault::Direction;
-use super::framing::Digests;
 use super::iscsi::Login;
 use super::rpc::Calls;
 

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::digests::Digests;
 use super::fault::{Direction, Fault};
-use super::framing::{Assembler, Digests, Framing};
+use super::framing::{Assembler, Framing};
 use super::link::{Link, lock};
 use super::shared::Shared;
 use super::{iscsi, rpc};

@@ -6,6 +6,7 @@
 //! happened: a test that never met its fault proves nothing.
 
 mod crc32c;
+mod digests;
 mod fault;
 mod framing;
 mod iscsi;
