@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::key::MIN_KEY_BYTES;
+use crate::key_length::MIN_KEY_BYTES;
 use crate::refusal::RefusalReason;
 
 /// Why a probe failed.

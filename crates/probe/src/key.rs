@@ -8,9 +8,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use crate::ProbeError;
-
-/// The shortest key: 128 bits, if they are random.
-pub(crate) const MIN_KEY_BYTES: usize = 16;
+use crate::key_length::MIN_KEY_BYTES;
 
 /// The length of an HMAC-SHA256.
 pub(crate) const PROOF_BYTES: usize = 32;

@@ -51,6 +51,7 @@ mod greeting;
 mod handshake;
 mod json;
 mod key;
+mod key_length;
 mod limits;
 mod link;
 mod listener;
