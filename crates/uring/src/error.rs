@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::Unavailable;
-use crate::options::{MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
+use crate::limits::{MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
 use crate::sockets::{MAX_PLACES, MIN_RECEIVE_BYTES};
 
 /// Why an engine could not be opened.

@@ -23,6 +23,7 @@ mod buffer;
 mod engine;
 mod error;
 mod gate;
+mod limits;
 mod note;
 mod operation;
 mod options;
@@ -34,17 +35,20 @@ mod submission;
 #[cfg(test)]
 mod suite;
 mod syscall;
+mod unavailable;
 
-pub use available::{Unavailable, available};
+pub use available::available;
 pub use buffer::BUFFER_ALIGNMENT;
 pub use engine::{Engine, EngineChoice};
 pub use error::{EngineError, ReapError};
+pub use limits::{MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
 pub use note::Note;
 pub use operation::{Kind, RawCompletion, RawOperation, Refusal};
-pub use options::{EngineOptions, MAX_BUFFER_BYTES, MAX_IN_FLIGHT};
+pub use options::EngineOptions;
 pub use positional::Positional;
 pub use ring::Ring;
 pub use sockets::{
     EpollSockets, MAX_PLACES, MIN_RECEIVE_BYTES, Pool, RingSockets, SocketError, SocketEvent,
     SocketOptions, SocketPiece, SocketSpan, Sockets,
 };
+pub use unavailable::Unavailable;

@@ -1,13 +1,8 @@
 //! Options for opening connections.
 
-use crate::options::MAX_BUFFER_BYTES;
+use super::limits::{MAX_PLACES, MIN_RECEIVE_BYTES};
+use crate::limits::MAX_BUFFER_BYTES;
 use crate::{BUFFER_ALIGNMENT, EngineError};
-
-/// The most connections of one thread: a set of them is one word.
-pub const MAX_PLACES: u32 = 64;
-
-/// The smallest inbox in bytes.
-pub const MIN_RECEIVE_BYTES: u32 = 4096;
 
 /// Places and memory for connections.
 ///
