@@ -3,45 +3,9 @@
 //! A result from the surviving trials alone would call failing storage fast, so failures weigh by their cause
 //! and how often they occur, also where the block was measured again successfully.
 
-use serde::{Deserialize, Serialize};
 use stormeter_trial::TrialFailure;
 
-use crate::finding::{Fact, LawFinding};
-
-/// Why a trial is no measurement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BrokenBy {
-    /// It failed.
-    Failure(TrialFailure),
-    /// It completed and breaks a law.
-    Law(Box<Fact>),
-}
-
-/// Trials that broke, in blocks that were then measured again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MeasuredAgain {
-    /// Blocks in which a trial of this one broke.
-    pub blocks: u32,
-    /// All its blocks.
-    pub of: u32,
-    /// What was wrong with the first.
-    pub first: BrokenBy,
-    /// Blocks in which the storage was at fault and not the measurement.
-    pub by_storage: u32,
-}
-
-/// Trials of a datastore that failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FailedTrials {
-    /// How many.
-    pub count: u32,
-    /// Why the first of them failed.
-    pub first: TrialFailure,
-    /// Whether the storage was to blame for any of them (errors, stalls, a broken queue) and not the
-    /// measurement (a clock that jumped).
-    pub by_storage: bool,
-}
+use crate::finding::{Fact, FailedTrials, LawFinding, MeasuredAgain};
 
 impl FailedTrials {
     /// Counts one more.
@@ -84,7 +48,7 @@ pub(crate) fn measured_again(again: &MeasuredAgain) -> LawFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Severity;
+    use crate::finding::{BrokenBy, Severity};
 
     #[test]
     fn a_block_measured_again_is_a_warning_and_storage_that_keeps_failing_is_invalid() {

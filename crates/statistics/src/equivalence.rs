@@ -14,22 +14,12 @@
 //! Curtis, *Ecology* 80 (1999) 1150-1156, formula 1.
 
 use crate::estimate::Interval;
+pub use crate::mean_difference::MeanDifference;
 use crate::moments::{Moments, SampleError, checked_alpha, checked_values};
 use crate::quantile::{student_t_quantile, student_t_upper};
 use crate::two_sample::{Paired, Rule, TwoSample, satterthwaite};
 use crate::verdict::Direction;
 use serde::{Deserialize, Serialize};
-
-/// A difference of means with its uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeanDifference {
-    /// First less second, in the unit of the samples; for a ratio, its logarithm.
-    pub estimate: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-    /// Degrees of freedom of the standard error.
-    pub df: f64,
-}
 
 impl MeanDifference {
     /// The difference of two independent samples or summaries.

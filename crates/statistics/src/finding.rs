@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Kind;
 use stormeter_study::Metric;
-use stormeter_trial::{Corruption, Ended, IoFailure, MemoryPlace};
+use stormeter_trial::{Corruption, Ended, IoFailure, MemoryPlace, TrialFailure};
 
-use crate::broken::{FailedTrials, MeasuredAgain};
-use crate::study::CeilingKind;
+use crate::ceiling_kind::CeilingKind;
 
 /// How much a finding weighs.
 #[derive(
@@ -380,4 +379,39 @@ impl Fact {
             | Fact::ResumedAfterVerdict(_) => return None,
         })
     }
+}
+
+/// Why a trial is no measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrokenBy {
+    /// It failed.
+    Failure(TrialFailure),
+    /// It completed and breaks a law.
+    Law(Box<Fact>),
+}
+
+/// Trials that broke, in blocks that were then measured again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredAgain {
+    /// Blocks in which a trial of this one broke.
+    pub blocks: u32,
+    /// All its blocks.
+    pub of: u32,
+    /// What was wrong with the first.
+    pub first: BrokenBy,
+    /// Blocks in which the storage was at fault and not the measurement.
+    pub by_storage: u32,
+}
+
+/// Trials of a datastore that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailedTrials {
+    /// How many.
+    pub count: u32,
+    /// Why the first of them failed.
+    pub first: TrialFailure,
+    /// Whether the storage was to blame for any of them (errors, stalls, a broken queue) and not the
+    /// measurement (a clock that jumped).
+    pub by_storage: bool,
 }

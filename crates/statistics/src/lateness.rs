@@ -5,7 +5,7 @@
 //! finding of its own; otherwise the latencies contain delays of this machine's scheduler and timers.
 
 use crate::finding::{Fact, LawFinding};
-use crate::laws::TrialFacts;
+use crate::trial_facts::TrialFacts;
 
 /// A delay of this at the 99th percentile is too much for any storage.
 const LATE_NS: f64 = 1_000_000.0;

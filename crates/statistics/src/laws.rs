@@ -18,27 +18,12 @@
 
 use stormeter_disk::Kind;
 use stormeter_study::WorkloadKind;
-use stormeter_trial::{CpuUsage, Ended, KindTotals, Sample, Workload};
+use stormeter_trial::{Ended, KindTotals, Sample};
 
 use crate::finding::{Backlog, Fact, LawFinding, Severity, Tally};
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
-
-/// A trial's sample, and the facts around it that the laws need.
-#[derive(Debug, Clone, Copy)]
-pub struct TrialFacts<'a> {
-    /// What was driven.
-    pub workload: &'a Workload,
-    /// What was measured.
-    pub sample: &'a Sample,
-    /// The disks complete at once (`null:`): the trial measures the generator itself, so the laws
-    /// about the generator's share do not apply.
-    pub is_null: bool,
-    /// The generator's ceiling with this workload on this machine, in IOPS, when it was measured.
-    pub ceiling_iops: Option<f64>,
-    /// Its CPU time, and what else the CPUs did.
-    pub cpu: Option<&'a CpuUsage>,
-}
+pub use crate::trial_facts::TrialFacts;
 
 /// The generator's ceiling must be this many times what was measured.
 pub const CEILING_FACTOR: f64 = 3.0;

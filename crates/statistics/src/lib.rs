@@ -43,6 +43,7 @@ pub mod bootstrap;
 pub mod bottleneck;
 mod broken;
 mod cache;
+mod ceiling_kind;
 mod comparison;
 pub mod course;
 pub mod data;
@@ -56,6 +57,7 @@ pub mod histogram;
 pub mod holm;
 mod lateness;
 pub mod laws;
+mod mean_difference;
 mod metric_summary;
 pub mod metrics;
 pub mod moments;
@@ -74,6 +76,7 @@ pub mod stopping;
 mod study;
 mod sum;
 mod touched;
+mod trial_facts;
 pub mod two_sample;
 mod uneven_load;
 pub mod verdict;
@@ -81,14 +84,16 @@ pub mod warmup;
 mod way;
 
 pub use bottleneck::CellWhy;
-pub use broken::{BrokenBy, FailedTrials, MeasuredAgain};
+pub use ceiling_kind::CeilingKind;
 pub use comparison::{
     Comparison, ComparisonError, ComparisonInput, MetricComparisons, compare_metrics,
 };
 pub use describe::Summary;
 pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
-pub use finding::{Backlog, Fact, LawFinding, SeenIn, Severity, Tally};
+pub use finding::{
+    Backlog, BrokenBy, Fact, FailedTrials, LawFinding, MeasuredAgain, SeenIn, Severity, Tally,
+};
 pub use histogram::{Bins, Histogram};
 pub use metric_summary::MetricSummary;
 pub use moments::{Moments, SampleError};
@@ -99,12 +104,12 @@ pub use series::Drift;
 pub use stopping::{Decision, Looks, StopRule, StopRuleError};
 pub use study::{
     Analysis, Answer, AnswerEstimate, AnswerPart, AnswerRemark, AnswerRow, AnswerTable,
-    CeilingKind, CellSummary, CellTrial, CorrelatedIntervals, DatastoreDependence, Dependence,
-    FTest, FactorGrounds, Grounds, LEAST_PREDICTED, LevelDifference, LevelPair, Load,
-    LoadedDatastore, MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook,
-    PowerStatement, RankCheck, RatioRule, Relative, Reply, RowTerm, Surroundings, TTest,
-    TermResult, TestSides, TestUsed, TestedLoads, TestedNumber, TestedOver, Unanswered,
-    VarianceTest, analyse, answer, answer_text, decide,
+    CellSummary, CellTrial, CorrelatedIntervals, DatastoreDependence, Dependence, FTest,
+    FactorGrounds, Grounds, LEAST_PREDICTED, LevelDifference, LevelPair, Load, LoadedDatastore,
+    MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook, PowerStatement, RankCheck,
+    RatioRule, Relative, Reply, RowTerm, Surroundings, TTest, TermResult, TestSides, TestUsed,
+    TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse, answer, answer_text,
+    decide,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

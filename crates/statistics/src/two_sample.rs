@@ -10,8 +10,8 @@
 //! Technology* 27(3) (2011).
 
 use crate::effect_size::EffectSize;
-use crate::equivalence::MeanDifference;
 use crate::estimate::Interval;
+use crate::mean_difference::MeanDifference;
 use crate::moments::{Moments, SampleError, checked_level, checked_values};
 use crate::quantile::{student_t_quantile, student_t_two_sided_p, student_t_upper};
 use serde::{Deserialize, Serialize};

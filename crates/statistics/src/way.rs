@@ -4,9 +4,9 @@
 //! server that answers from nothing shares the CPUs of this machine with the client, so the ceiling measured
 //! through it is a lower bound; a fast server elsewhere may come near it without anything being wrong.
 
+use crate::ceiling_kind::CeilingKind;
 use crate::finding::{Fact, LawFinding};
 use crate::laws::CEILING_FACTOR;
-use crate::study::CeilingKind;
 
 /// A path whose ceiling is little more than the most that was measured over it, in IOPS.
 pub(crate) fn low_way(kind: CeilingKind, ceiling_iops: f64, most_iops: f64) -> Option<LawFinding> {

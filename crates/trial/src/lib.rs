@@ -61,6 +61,7 @@ mod issue;
 mod memory;
 mod monitor;
 mod note;
+mod recovery;
 mod sample;
 mod start;
 mod touched;
@@ -74,7 +75,7 @@ pub use stormeter_disk::{DeviceError, Kind};
 
 pub use component::{ComponentKind, ComponentUse};
 pub use cpu::{CpuUsage, HostCpu, Pressure};
-pub use disturbance::{Disturbance, RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery};
+pub use disturbance::{Disturbance, Recovery};
 pub use failure::TrialFailure;
 pub use fixed_work::{
     Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
@@ -85,6 +86,7 @@ pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
 pub use monitor::MonitorRow;
 pub use note::{NoteFact, TargetUnknown, TrialNote};
+pub use recovery::{RECOVERED_INTERVALS, RECOVERED_SHARE};
 pub use sample::{
     DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
     MAX_IO_FAILURES_KEPT, Sample,

@@ -11,9 +11,6 @@ use super::finding::Finding;
 use super::source::{Source, is_at};
 use super::token::Token;
 
-/// Crates that still have circles, with the number of files in them. No number may grow.
-const FILES_IN_CIRCLES: &[(&str, usize)] = &[("crates/statistics", 33), ("crates/trial", 2)];
-
 /// The most re-exports of re-exports that are followed.
 const MOST_REEXPORTS: usize = 8;
 
@@ -55,32 +52,21 @@ pub(super) fn check(sources: &[Source], for_tests: &[PathBuf]) -> Vec<Finding> {
         };
         crates.entry(name).or_default().push(module(source, rest));
     }
-    let mut findings = Vec::new();
-    for (name, modules) in &crates {
-        let circles = circles(modules);
-        let known = FILES_IN_CIRCLES.iter().find(|(known, _)| known == name);
-        findings.extend(compared(name, &circles, known.map_or(0, |(_, files)| *files)));
-    }
-    findings
+    crates
+        .iter()
+        .flat_map(|(name, modules)| {
+            circles(modules).into_iter().map(|circle| finding(name, &circle))
+        })
+        .collect()
 }
 
-fn compared(name: &str, circles: &[Circle], known: usize) -> Option<Finding> {
-    let files: usize = circles.iter().map(|circle| circle.files.len()).sum();
-    let text = if files > known {
-        let circles: Vec<String> =
-            circles.iter().map(|circle| format!("\n    {}", circle.names.join(", "))).collect();
-        format!(
-            "{files} files name each other in circles, where {known} did; move what they share to a file \
-             of its own:{}",
-            circles.join("")
-        )
-    } else if files < known {
-        format!("{files} files are in circles, no longer {known}; lower the number in the table")
-    } else {
-        return None;
-    };
-    let place = if files > known { name } else { "xtask/src/tidy/circles.rs" };
-    Some(Finding::in_file(place, 1, text))
+fn finding(name: &str, circle: &Circle) -> Finding {
+    let text = format!(
+        "{} files name each other in a circle; move what they share to a file of its own: {}",
+        circle.files.len(),
+        circle.names.join(", ")
+    );
+    Finding::in_file(name, 1, text)
 }
 
 /// A file of a crate as a module; `rest` is its name below `src`.
@@ -376,12 +362,15 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_files_in_circles_may_only_shrink() {
-        let files = ["crates/a/src/b.rs", "crates/a/src/c.rs"].map(str::to_owned).to_vec();
-        let circle = [Circle { files, names: vec!["b.rs -> c.rs (C)".into()] }];
-        let text = |known| compared("crates/a", &circle, known).map(|f| f.to_string());
-        assert_eq!(text(2), None);
-        assert!(text(1).unwrap().contains("b.rs -> c.rs (C)"));
-        assert!(text(3).unwrap().contains("lower the number"));
+    fn a_circle_is_a_finding_that_says_what_ties_it() {
+        let files = [
+            ("lib.rs", "mod b; mod c;"),
+            ("b.rs", "use crate::c::C; pub struct B;"),
+            ("c.rs", "use crate::b::B; pub struct C;"),
+        ];
+        let sources = files.map(|(name, text)| Source::new(&format!("crates/a/src/{name}"), text));
+        let found: Vec<String> = check(&sources, &[]).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("crates/a/src/b.rs -> crates/a/src/c.rs (C)"), "{found:?}");
     }
 }

@@ -7,23 +7,11 @@
 use super::AnovaError;
 use super::cells::{CellTable, Observation};
 use super::dense::{Columns, Dependent};
+use super::sums_of_squares::SumsOfSquares;
 use super::table::{AnovaRow, AnovaTable, ErrorRow};
 use crate::moments::SampleError;
 use crate::sum::sum;
 use serde::{Deserialize, Serialize};
-
-/// What each term is adjusted for. In a balanced design all give the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SumsOfSquares {
-    /// The terms before it: the order of the terms matters.
-    Sequential,
-    /// All terms that do not contain it (type II): the most powerful test of a main effect when
-    /// there is no interaction.
-    TypeII,
-    /// All other terms (type III): compares unweighted means of the cells, with any sizes.
-    TypeIII,
-}
 
 /// A term: the indices of its factors. One is a main effect, several their interaction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

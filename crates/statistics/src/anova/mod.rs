@@ -19,14 +19,16 @@ mod mixed;
 mod residuals;
 mod simple;
 mod spread;
+mod sums_of_squares;
 mod table;
 
 pub use cells::{CellTable, Factor, Observation};
-pub use linear_model::{LinearModel, SumsOfSquares, Term};
+pub use linear_model::{LinearModel, Term};
 pub use mixed::{MixedAnova, MixedDesign, Subject};
 pub use residuals::{CONCERN, ResidualCheck, ResidualStatistic, residual_checks};
 pub use simple::{PairwiseDifference, SimpleEffect, pairwise_differences, simple_effects};
 pub use spread::{Centre, equal_spread};
+pub use sums_of_squares::SumsOfSquares;
 pub use table::{AnovaRow, AnovaTable, ErrorRow};
 
 use std::borrow::Cow;

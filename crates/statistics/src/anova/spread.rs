@@ -6,7 +6,8 @@
 
 use super::AnovaError;
 use super::cells::CellTable;
-use super::linear_model::{LinearModel, SumsOfSquares};
+use super::linear_model::LinearModel;
+use super::sums_of_squares::SumsOfSquares;
 use super::table::AnovaTable;
 use crate::describe::{Summary, quantile_of_sorted};
 use crate::moments::checked_values;

@@ -3,7 +3,7 @@
 //! Sources of the effect sizes: η² and partial η², J. Cohen, *Educational and Psychological
 //! Measurement* 33 (1973) 107-112; ω², W. L. Hays, *Statistics for Psychologists* (1963).
 
-use super::linear_model::SumsOfSquares;
+use super::sums_of_squares::SumsOfSquares;
 use crate::quantile::f_upper;
 use serde::{Deserialize, Serialize};
 

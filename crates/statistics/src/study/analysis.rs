@@ -1,10 +1,7 @@
 //! Everything that is concluded from a study.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Vocabulary, parse};
-use stormeter_trial::{Memory, Verified};
 
 use super::answer::{answer_of, not_understood};
 use super::answered::Answer;
@@ -13,55 +10,9 @@ use super::conclusion::{Analysis, CellTrial};
 use super::laws::{findings, of_comparison};
 use super::measured::Measured;
 use super::power::power_of;
-use crate::broken::{FailedTrials, MeasuredAgain};
+use super::surroundings::Surroundings;
 use crate::finding::{LawFinding, Severity};
 use crate::holm;
-
-/// What a ceiling is measured of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CeilingKind {
-    /// The load generator alone, on nothing.
-    Generator,
-    /// The generator and the client of a protocol, with a server on this machine that answers without storage.
-    NullServer,
-    /// The path to a datastore, measured as the study says.
-    NamedWay,
-}
-
-/// A ceiling as it was measured.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeasuredCeiling {
-    /// What it is measured of.
-    pub kind: CeilingKind,
-    /// The datastore of the plan to which the path leads; `None`: the load generator's own, without storage.
-    pub datastore: Option<usize>,
-    /// The workload of the plan that it was measured with, at its highest load.
-    pub workload: usize,
-    /// I/Os a second.
-    pub iops: f64,
-}
-
-/// What is known about a study in addition to its trials. A list may be shorter than the study: nothing is known
-/// about the rest.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Surroundings {
-    /// The ceilings of what lies before the storage.
-    pub ceilings: Vec<MeasuredCeiling>,
-    /// Per datastore: whether it completes at once (`null:`).
-    pub is_null: Vec<bool>,
-    /// Per cell: its trials that failed.
-    pub failed: Vec<Option<FailedTrials>>,
-    /// Per cell: what its reads returned, over all trials.
-    pub verified: Vec<Option<Verified>>,
-    /// Per cell: its trials that broke and were measured again.
-    pub again: Vec<Option<MeasuredAgain>>,
-    /// Per datastore: the memories on its path.
-    pub memories: Vec<Vec<Memory>>,
-    /// Whether the trials come from a model. A model repeats itself so exactly that even its smallest
-    /// difference is significant; differences too small to be measured then count as none.
-    pub is_predicted: bool,
-}
 
 /// Concludes from the trials of a study.
 ///

@@ -3,77 +3,15 @@
 use stormeter_study::StudyPlan;
 use stormeter_study::question::{Claim, Question, QuestionError, Vocabulary, parse};
 
-use super::answer_table::AnswerTable;
-use super::answered::{Answer, AnswerEstimate, AnswerPart, Grounds, NumberClaim, Reply};
+use super::answered::Answer;
 use super::claims::asked;
 use super::conclusion::CellTrial;
+use super::draft::Draft;
 use super::laws::invalid_cells;
 use super::measured::Measured;
-use super::remark::AnswerRemark;
-use super::test_used::TestUsed;
+use super::number_claim::NumberClaim;
 use super::unanswered::Unanswered;
 use super::{contrasts, factors};
-
-/// An answer without its question.
-pub(super) struct Draft {
-    pub(super) reply: Reply,
-    pub(super) grounds: Grounds,
-    pub(super) test: Option<TestUsed>,
-    pub(super) estimate: Option<AnswerEstimate>,
-    pub(super) p_value: Option<f64>,
-    pub(super) table: Option<AnswerTable>,
-    pub(super) parts: Vec<AnswerPart>,
-    pub(super) remarks: Vec<AnswerRemark>,
-}
-
-impl Draft {
-    /// A reply with its grounds.
-    pub(super) fn new(reply: Reply, grounds: Grounds) -> Self {
-        Self {
-            reply,
-            grounds,
-            test: None,
-            estimate: None,
-            p_value: None,
-            table: None,
-            parts: Vec::new(),
-            remarks: Vec::new(),
-        }
-    }
-
-    /// The answer to a question, by its text.
-    fn answer(self, question: String, must: bool) -> Answer {
-        Answer {
-            question,
-            must,
-            reply: self.reply,
-            grounds: self.grounds,
-            test: self.test,
-            estimate: self.estimate,
-            p_value: self.p_value,
-            p_value_adjusted: None,
-            table: self.table,
-            parts: self.parts,
-            remarks: self.remarks,
-        }
-    }
-}
-
-impl From<Unanswered> for Draft {
-    fn from(why: Unanswered) -> Self {
-        Draft::new(Reply::NotAnswered, Grounds::Unanswered(why))
-    }
-}
-
-/// Whether the results of a cell can answer anything.
-///
-/// # Errors
-/// They are invalid.
-pub(super) fn sound(measured: &Measured<'_>, cell: usize) -> Result<(), Unanswered> {
-    measured.invalid[cell].clone().map_or(Ok(()), |by| {
-        Err(Unanswered::Invalid { cell: measured.loaded(cell), by: Box::new(by) })
-    })
-}
 
 /// Answers one question from the trials of a study. Trials that break a law are not used: a question
 /// about their cell is not answered.

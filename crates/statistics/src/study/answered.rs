@@ -1,13 +1,17 @@
 //! An answer as facts: the reply, the estimate, and what they rest on. Sentences are made of it where it is shown.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
-use stormeter_study::question::{Bound, Factor, LoadFactor, Relation};
+use stormeter_study::question::Factor;
 
+use super::answer_estimate::AnswerEstimate;
 use super::answer_table::AnswerTable;
+use super::level_difference::LevelDifference;
 use super::load::Load;
+use super::number_claim::NumberClaim;
+use super::observations::Observations;
 use super::remark::AnswerRemark;
+use super::reply::Reply;
 use super::test_used::TestUsed;
 use super::unanswered::Unanswered;
 use crate::estimate::Interval;
@@ -63,20 +67,6 @@ impl Answer {
     }
 }
 
-/// The answer in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reply {
-    /// The data show it.
-    Yes,
-    /// The data show the contrary.
-    No,
-    /// The data show neither.
-    Inconclusive,
-    /// It could not be asked of these data, or the data are invalid.
-    NotAnswered,
-}
-
 /// The facts behind a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,64 +94,6 @@ pub struct NumberGrounds {
     pub outlook: Option<Outlook>,
 }
 
-/// A claim about one number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NumberClaim {
-    /// About the ratio of two datastores.
-    Compared {
-        /// The datastore that the claim is about.
-        subject: String,
-        /// The datastore that it is compared with.
-        object: String,
-        /// The claimed relation.
-        relation: Relation,
-        /// The metric.
-        metric: Metric,
-    },
-    /// About the change of a metric at each doubling of a load.
-    Trend {
-        /// The metric.
-        metric: Metric,
-        /// The datastore.
-        datastore: String,
-        /// Up (`true`) or down.
-        grows: bool,
-        /// The load.
-        along: LoadFactor,
-    },
-    /// About a value of a metric.
-    Bounded {
-        /// The metric.
-        metric: Metric,
-        /// The datastore.
-        datastore: String,
-        /// On which side of the limit.
-        bound: Bound,
-        /// The limit, in the metric's unit.
-        limit: f64,
-    },
-}
-
-impl NumberClaim {
-    /// The metric.
-    pub fn metric(&self) -> Metric {
-        match self {
-            Self::Compared { metric, .. }
-            | Self::Trend { metric, .. }
-            | Self::Bounded { metric, .. } => *metric,
-        }
-    }
-
-    /// The metric in whose unit the number is; `None` for a ratio.
-    pub fn unit(&self) -> Option<Metric> {
-        match self {
-            Self::Bounded { metric, .. } => Some(*metric),
-            Self::Compared { .. } | Self::Trend { .. } => None,
-        }
-    }
-}
-
 /// The loads at which a claim was tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -183,16 +115,6 @@ pub enum TestedLoads {
         /// The load of the estimate.
         worst: Load,
     },
-}
-
-/// The observations that a result rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Observations {
-    /// Blocks.
-    Blocks(usize),
-    /// Intervals of trials.
-    Intervals(usize),
 }
 
 /// What would decide an open question.
@@ -255,37 +177,6 @@ pub struct FTest {
     pub residual_df: f64,
     /// The p-value.
     pub p: f64,
-}
-
-/// A difference between levels of a factor; with two pairs, the difference of the differences.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LevelDifference {
-    /// The levels, for each factor of the term.
-    pub between: Vec<LevelPair>,
-    /// The difference as a ratio.
-    pub ratio: f64,
-    /// Its interval; `None` for a model that repeats itself.
-    pub interval: Option<Interval>,
-}
-
-/// Two levels of a factor, by name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LevelPair {
-    /// The level above the line.
-    pub level: String,
-    /// The level that it is compared with.
-    pub base: String,
-}
-
-/// The estimate that answers a question.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct AnswerEstimate {
-    /// The estimate: a ratio, or a value in [`Answer::unit`].
-    pub value: f64,
-    /// Its interval, at the level of `level`; `None` for a model that repeats itself.
-    pub interval: Option<Interval>,
-    /// The interval's level.
-    pub level: f64,
 }
 
 /// A question's answer at one load.

@@ -3,12 +3,13 @@
 use stormeter_study::{Metric, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, StepTime, Verified};
 
-use super::conclusion::{CellSummary, Dependence, Relative};
+use super::conclusion::{CellSummary, Relative};
+use super::dependence::Dependence;
 use super::effect::{block_values, dependence, ratio};
 use super::measured::{Measured, interval_values};
-use crate::broken::FailedTrials;
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
+use crate::finding::FailedTrials;
 use crate::metric_summary::summarise_metric;
 use crate::metrics::{Merged, direction_of};
 use crate::ratio::BlockPair;

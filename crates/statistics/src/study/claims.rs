@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use stormeter_study::question::{Bound, Change, LoadFactor, Relation, Scope};
 use stormeter_study::{Cell, Metric};
 
-use super::answered::NumberClaim;
 use super::effect::{Contrast, Weighted, ratio};
 use super::load::Load;
 use super::measured::Measured;
+use super::number_claim::NumberClaim;
 use super::region::Region;
 use super::unanswered::Unanswered;
 

@@ -7,10 +7,10 @@ use stormeter_study::{Metric, Unit};
 use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Sample, StepTime, Verified};
 
 use super::answered::Answer;
-use crate::broken::FailedTrials;
+use super::dependence::Dependence;
 use crate::comparison::Comparison;
 use crate::describe::Summary;
-use crate::finding::{LawFinding, Severity};
+use crate::finding::{FailedTrials, LawFinding, Severity};
 use crate::metric_summary::MetricSummary;
 use crate::touched::Touched;
 
@@ -96,17 +96,6 @@ pub struct Relative {
     pub ratio: f64,
     /// Interval and verdict, with two or more common blocks.
     pub comparison: Option<Comparison>,
-}
-
-/// How far observations of one run depend on one another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Dependence {
-    /// Observations.
-    pub n: usize,
-    /// Autocorrelation at lag 1.
-    pub lag1: f64,
-    /// Independent observations that would say as much about the mean.
-    pub effective_n: f64,
 }
 
 /// What a finished study could have found.

@@ -1,16 +1,18 @@
 //! The answer to a claim about one number: at one load, on average over several, or at each.
 
-use super::answer::{Draft, sound};
-use super::answered::{
-    AnswerEstimate, AnswerPart, Grounds, NumberClaim, NumberGrounds, Outlook, Reply, TestedLoads,
-};
+use super::answer_estimate::AnswerEstimate;
+use super::answered::{AnswerPart, Grounds, NumberGrounds, Outlook, TestedLoads};
 use super::claims::{Asked, LoadContrast};
-use super::effect::{Basis, Contrast, Effect, Weighted};
+use super::draft::Draft;
+use super::effect::{Basis, Contrast, Effect, Weighted, exponential};
 use super::load::Load;
 use super::measured::Measured;
+use super::measured::sound;
+use super::number_claim::NumberClaim;
 use super::region::{Region, Ruling};
 use super::remark::AnswerRemark;
 use super::remarks;
+use super::reply::Reply;
 use super::test_used::{TTest, TestSides, TestUsed, TestedNumber, TestedOver};
 use super::unanswered::Unanswered;
 use crate::estimate::Interval;
@@ -199,11 +201,6 @@ fn estimate(measured: &Measured<'_>, interval: &Interval, effect: &Effect) -> An
         interval: (!measured.is_exact(interval)).then(|| exponential(interval)),
         level: interval.level,
     }
-}
-
-/// From logarithms to ratios or values.
-pub(super) fn exponential(interval: &Interval) -> Interval {
-    Interval { low: interval.low.exp(), high: interval.high.exp(), level: interval.level }
 }
 
 /// What would decide it.

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 
 use stormeter_study::{Metric, Unit};
 
-use super::answered::Observations;
-use super::conclusion::Dependence;
+use super::dependence::Dependence;
 use super::measured::Measured;
+use super::observations::Observations;
 use super::unanswered::Unanswered;
 use crate::describe::Summary;
 use crate::equivalence::MeanDifference;
@@ -276,4 +276,9 @@ fn no_blocks(measured: &Measured<'_>, metric: Metric, contrast: &Contrast) -> Un
         }
     }
     Unanswered::FewBlocks { blocks: block_values(measured, metric, contrast).len() }
+}
+
+/// From logarithms to ratios or values.
+pub(super) fn exponential(interval: &Interval) -> Interval {
+    Interval { low: interval.low.exp(), high: interval.high.exp(), level: interval.level }
 }

@@ -3,11 +3,12 @@
 use stormeter_study::{Cell, Order, Prepare, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, Sample};
 
-use super::analysis::{CeilingKind, MeasuredCeiling, Surroundings};
 use super::conclusion::CellSummary;
 use super::measured::{Measured, Unrecovered};
+use super::surroundings::{MeasuredCeiling, Surroundings};
 use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
+use crate::ceiling_kind::CeilingKind;
 use crate::course::check_course;
 use crate::data::check_data;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};

@@ -7,6 +7,7 @@ use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
 use super::load::{Load, LoadedDatastore};
+use super::unanswered::Unanswered;
 use crate::finding::LawFinding;
 use crate::metrics::{mean_resolution, value_of};
 use crate::stopping::{Looks, MIN_BLOCKS};
@@ -237,4 +238,14 @@ fn interval_value(row: &Interval, metric: Metric) -> Option<f64> {
         }
         _ => None,
     }
+}
+
+/// Whether the results of a cell can answer anything.
+///
+/// # Errors
+/// They are invalid.
+pub(super) fn sound(measured: &Measured<'_>, cell: usize) -> Result<(), Unanswered> {
+    measured.invalid[cell].clone().map_or(Ok(()), |by| {
+        Err(Unanswered::Invalid { cell: measured.loaded(cell), by: Box::new(by) })
+    })
 }

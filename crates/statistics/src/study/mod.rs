@@ -16,6 +16,7 @@
 
 mod analysis;
 mod answer;
+mod answer_estimate;
 mod answer_table;
 mod answered;
 mod cells;
@@ -23,32 +24,46 @@ mod claims;
 mod conclusion;
 mod contrasts;
 mod decision;
+mod dependence;
+mod draft;
 mod effect;
 mod factors;
 mod laws;
+mod level_difference;
 mod load;
 mod measured;
+mod number_claim;
+mod observations;
 mod power;
 mod region;
 mod remark;
 mod remarks;
+mod reply;
+mod surroundings;
 mod test_used;
 mod unanswered;
 
 #[cfg(test)]
 mod tests;
 
-pub use analysis::{CeilingKind, MeasuredCeiling, Surroundings, analyse};
+pub use analysis::analyse;
 pub use answer::{answer, answer_text};
+pub use answer_estimate::AnswerEstimate;
 pub use answer_table::{AnswerRow, AnswerTable, RowTerm};
 pub use answered::{
-    Answer, AnswerEstimate, AnswerPart, FTest, FactorGrounds, Grounds, LevelDifference, LevelPair,
-    NumberClaim, NumberGrounds, Observations, Outlook, Reply, TermResult, TestedLoads,
+    Answer, AnswerPart, FTest, FactorGrounds, Grounds, NumberGrounds, Outlook, TermResult,
+    TestedLoads,
 };
-pub use conclusion::{Analysis, CellSummary, CellTrial, Dependence, PowerStatement, Relative};
+pub use conclusion::{Analysis, CellSummary, CellTrial, PowerStatement, Relative};
 pub use decision::decide;
+pub use dependence::Dependence;
+pub use level_difference::{LevelDifference, LevelPair};
 pub use load::{Load, LoadedDatastore};
 pub use measured::LEAST_PREDICTED;
+pub use number_claim::NumberClaim;
+pub use observations::Observations;
 pub use remark::{AnswerRemark, CorrelatedIntervals, DatastoreDependence, RankCheck, RatioRule};
+pub use reply::Reply;
+pub use surroundings::{MeasuredCeiling, Surroundings};
 pub use test_used::{TTest, TestSides, TestUsed, TestedNumber, TestedOver, VarianceTest};
 pub use unanswered::Unanswered;

@@ -6,8 +6,8 @@
 //! no (Schuirmann, *Journal of Pharmacokinetics and Biopharmaceutics* 15 (1987) 657-680). Whether
 //! there is any difference at all follows from the interval at level 1 − α.
 
-use super::answered::Reply;
 use super::effect::{Basis, Effect};
+use super::reply::Reply;
 use crate::quantile::{normal_quantile, student_t_quantile};
 use crate::rank::SignedRank;
 use crate::stopping::first_that;

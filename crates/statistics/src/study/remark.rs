@@ -4,8 +4,11 @@ use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
 use stormeter_study::question::Factor;
 
-use super::answered::{AnswerEstimate, LevelDifference, NumberClaim, Reply};
-use super::conclusion::Dependence;
+use super::answer_estimate::AnswerEstimate;
+use super::dependence::Dependence;
+use super::level_difference::LevelDifference;
+use super::number_claim::NumberClaim;
+use super::reply::Reply;
 use super::unanswered::Unanswered;
 use crate::anova::ResidualCheck;
 use crate::two_sample::TwoSample;

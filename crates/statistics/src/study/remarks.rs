@@ -3,11 +3,12 @@
 
 use stormeter_study::{Metric, Order, Unit};
 
-use super::answered::{AnswerEstimate, NumberClaim};
+use super::answer_estimate::AnswerEstimate;
 use super::claims::Asked;
-use super::contrasts::exponential;
+use super::effect::exponential;
 use super::effect::{Basis, Contrast, Effect};
 use super::measured::Measured;
+use super::number_claim::NumberClaim;
 use super::remark::{AnswerRemark, CorrelatedIntervals, DatastoreDependence, RankCheck, RatioRule};
 use crate::course::Opening;
 use crate::moments::Moments;

@@ -1,10 +1,9 @@
 //! The tests that answers rest on.
 
+use super::observations::Observations;
 use serde::{Deserialize, Serialize};
 use stormeter_study::Metric;
 use stormeter_study::question::Factor;
-
-use super::answered::Observations;
 
 /// A test with its degrees of freedom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Cell, Metric, Unit};
 
-use super::super::answer::sound;
-use super::super::answered::Observations;
 use super::super::claims::in_scope;
 use super::super::effect::{CellIntervals, Effect, Weighted};
 use super::super::measured::Measured;
+use super::super::measured::sound;
+use super::super::observations::Observations;
 use super::super::unanswered::Unanswered;
 use crate::anova::{
     self, AnovaError, AnovaRow, AnovaTable, CellTable, LinearModel, Observation, Term,

@@ -3,17 +3,17 @@
 use stormeter_study::question::{Factor, Scope};
 use stormeter_study::{Metric, Order, Unit};
 
-use super::super::answer::Draft;
 use super::super::answer_table::AnswerTable;
-use super::super::answered::{
-    FTest, FactorGrounds, Grounds, LevelDifference, LevelPair, Observations, Outlook, Reply,
-    TermResult,
-};
-use super::super::contrasts::exponential;
+use super::super::answered::{FTest, FactorGrounds, Grounds, Outlook, TermResult};
+use super::super::draft::Draft;
 use super::super::effect::Effect;
+use super::super::effect::exponential;
+use super::super::level_difference::{LevelDifference, LevelPair};
 use super::super::measured::Measured;
+use super::super::observations::Observations;
 use super::super::region::{Region, Ruling};
 use super::super::remark::AnswerRemark;
+use super::super::reply::Reply;
 use super::super::test_used::{TestUsed, VarianceTest};
 use super::super::unanswered::Unanswered;
 use super::design::{Analysed, Crossed};

@@ -2,8 +2,8 @@
 //! (`anova_lm`, type II, with the block as a factor).
 
 use super::*;
+use crate::study::NumberClaim;
 use crate::study::answer_table::RowTerm;
-use crate::study::answered::NumberClaim;
 use crate::study::test_used::{TestSides, TestedNumber, TestedOver};
 
 fn close(value: f64, expected: f64) {

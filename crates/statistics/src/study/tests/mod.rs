@@ -21,11 +21,13 @@ use stormeter_trial::{
 };
 
 use super::answer::answer_of;
-use super::answered::{Answer, Grounds, NumberGrounds, Observations, Outlook, Reply, TestedLoads};
+use super::answered::{Answer, Grounds, NumberGrounds, Outlook, TestedLoads};
 use super::conclusion::CellTrial;
 use super::load::{Load, LoadedDatastore};
 use super::measured::Measured;
+use super::observations::Observations;
 use super::remark::AnswerRemark;
+use super::reply::Reply;
 use super::test_used::{TTest, TestUsed, VarianceTest};
 use super::unanswered::Unanswered;
 

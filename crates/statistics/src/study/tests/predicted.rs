@@ -3,7 +3,7 @@
 use super::*;
 use crate::anova::AnovaError;
 use crate::moments::SampleError;
-use crate::study::answered::{LevelDifference, TermResult};
+use crate::study::{LevelDifference, TermResult};
 use crate::study::{Surroundings, analyse};
 use crate::verdict::Verdict;
 

@@ -3,10 +3,11 @@
 use stormeter_trial::{Memory, MemoryPlace, TrialFailure};
 
 use super::*;
-use crate::broken::FailedTrials;
+use crate::ceiling_kind::CeilingKind;
+use crate::finding::FailedTrials;
 use crate::finding::{Fact, LawFinding, Severity};
 use crate::study::test_used::TestedNumber;
-use crate::study::{Analysis, CeilingKind, MeasuredCeiling, Surroundings, analyse};
+use crate::study::{Analysis, MeasuredCeiling, Surroundings, analyse};
 use crate::two_sample::Method;
 use crate::verdict::Verdict;
 
