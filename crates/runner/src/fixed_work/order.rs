@@ -52,7 +52,7 @@ impl FixedWorkRun<'_> {
     }
 
     /// Whether the disks of the workers must be recreated before each trial
-    /// ([`Datastore::make_fresh`]), because a new file is written.
+    /// ([`stormeter_datastore::Datastore::make_fresh`]), because a new file is written.
     pub fn wants_fresh_files(&self) -> bool {
         matches!(self.kind, WorkloadKind::File(test) if test.operation == FileOperation::Write)
     }
