@@ -48,6 +48,8 @@ pub(crate) struct Axis {
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) is_log: bool,
+    /// Ticks are at round binary numbers.
+    pub(crate) is_binary: bool,
     pub(crate) better: Better,
 }
 
@@ -197,6 +199,11 @@ impl Axis {
         Self::between(low, high, has_multiples, better)
     }
 
+    /// The same for values of a metric.
+    pub(crate) fn of(self, metric: stormeter_study::Metric) -> Self {
+        Self { is_binary: metric == stormeter_study::Metric::Throughput, ..self }
+    }
+
     /// From a value to a higher one, with a little room beyond both.
     pub(crate) fn between(low: f64, high: f64, is_log: bool, better: Better) -> Self {
         let (low, high) = if is_log {
@@ -206,7 +213,7 @@ impl Axis {
             let room = (high - low).max(0.02 * high.abs()) * 0.04;
             (low - room, high + room)
         };
-        Self { low, high, is_log, better }
+        Self { low, high, is_log, is_binary: false, better }
     }
 
     /// Round values to label, as many as there is room for.
@@ -237,10 +244,11 @@ impl Axis {
 
     fn scale(&self, left: f64, right: f64) -> Scale {
         let (from, to) = if self.better == Better::Low { (right, left) } else { (left, right) };
-        match self.is_log {
+        let scale = match self.is_log {
             true => Scale::log(self.low, self.high, from, to),
             false => Scale::linear(self.low, self.high, from, to),
-        }
+        };
+        scale.binary(self.is_binary)
     }
 }
 
@@ -368,7 +376,7 @@ mod tests {
             id: "changes".into(),
             title: "Changes".into(),
             rows: vec![Row { label: "vm-4k".into(), dots: vec![dot], ..Row::default() }],
-            axis: Axis { low: 0.6, high: 1.4, is_log: false, better },
+            axis: Axis { low: 0.6, high: 1.4, is_log: false, is_binary: false, better },
             reference: Some(1.0),
             tick: Box::new(|value| format!("{value:.1}")),
         };
@@ -397,7 +405,8 @@ mod tests {
 
     #[test]
     fn mirrored_places_have_the_same_ticks_on_both_sides() {
-        let axis = Axis { low: 0.2, high: 5.0, is_log: true, better: Better::Mirrored };
+        let axis =
+            Axis { low: 0.2, high: 5.0, is_log: true, is_binary: false, better: Better::Mirrored };
         let ticks = axis.ticks(&axis.scale(0.0, 400.0));
         assert!(ticks.len() > 3, "{ticks:?}");
         assert!(ticks.is_sorted(), "{ticks:?}");
@@ -410,7 +419,7 @@ mod tests {
     fn ticks_leave_each_other_room() {
         for (low, high) in [(0.3, 2.9), (0.9, 1.1), (0.001, 500.0), (0.4, 1.05)] {
             for (is_log, width) in [(true, 500.0), (true, 240.0), (false, 240.0)] {
-                let axis = Axis { low, high, is_log, better: Better::Low };
+                let axis = Axis { low, high, is_log, is_binary: false, better: Better::Low };
                 let x = axis.scale(0.0, width);
                 let at: Vec<f64> = axis.ticks(&x).iter().map(|tick| x.at(*tick)).collect();
                 assert!(at.windows(2).all(|two| (two[1] - two[0]).abs() >= TICK), "{low}: {at:?}");
@@ -434,7 +443,13 @@ mod tests {
             id: String::new(),
             title: String::new(),
             rows: vec![Row::default()],
-            axis: Axis { low: 0.0, high: 1.0, is_log: false, better: Better::Neither },
+            axis: Axis {
+                low: 0.0,
+                high: 1.0,
+                is_log: false,
+                is_binary: false,
+                better: Better::Neither,
+            },
             reference: None,
             tick: Box::new(|_| String::new()),
         };

@@ -86,8 +86,12 @@ fn axis(panels: &[Panel]) -> Option<Scale> {
 
 fn panel(markup: &mut Markup, panel: &Panel, metric: Metric, y: &Scale, right: f64) {
     text(markup, "name start", (LEFT, 14.0), &elide(&panel.title, 44));
-    let ticks: Vec<_> =
-        y.ticks(7).into_iter().map(|value| (value, metric_tick(metric, value))).collect();
+    let ticks: Vec<_> = y
+        .of(metric)
+        .ticks(7)
+        .into_iter()
+        .map(|value| (value, metric_tick(metric, value)))
+        .collect();
     y_axis(markup, y, (LEFT, right), &ticks);
     let step = (right - LEFT) / panel.levels.len().max(1) as f64;
     let x = |level: usize| LEFT + (level as f64 + 0.5) * step;

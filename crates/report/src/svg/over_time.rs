@@ -130,16 +130,16 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
         Unit::Duration if most / least > LINEAR_UP_TO => {
             Scale::log_rounded(least, most, bottom, top)
         }
-        _ => Scale::linear(0.0, high, bottom, top),
+        unit => {
+            Scale::linear(0.0, high, bottom, top).binary(matches!(unit, Unit::Rate | Unit::Bytes))
+        }
     };
     text(markup, "note start", (left, top - 6.0), panel.title);
-    let ticks: Vec<(f64, String)> = match panel.unit {
-        Unit::Rate | Unit::Bytes => binary_ticks(high),
-        _ => y.ticks(((bottom - top) / 28.0) as usize),
-    }
-    .into_iter()
-    .map(|value| (value, panel.unit.tick(value)))
-    .collect();
+    let ticks: Vec<(f64, String)> = y
+        .ticks(((bottom - top) / 28.0) as usize)
+        .into_iter()
+        .map(|value| (value, panel.unit.tick(value)))
+        .collect();
     y_axis(markup, &y, (left, right), &ticks);
     for line in panel.lines.iter().filter(|line| !line.is_empty()) {
         let drawn = match &line.form {
@@ -206,12 +206,6 @@ fn time_ticks(end_ns: f64, count: usize) -> Vec<f64> {
         .unwrap_or((rough / 86_400.0).ceil() * 86_400.0);
     let most = (end_ns / 1e9 / step).floor().clamp(0.0, 100.0) as usize;
     (0..=most).map(|index| index as f64 * step * 1e9).collect()
-}
-
-/// Multiples of half the largest power of two below `high`.
-fn binary_ticks(high: f64) -> Vec<f64> {
-    let power = 2f64.powf(high.log2().floor());
-    (0..4).map(|half| f64::from(half) * power / 2.0).filter(|tick| *tick <= high).collect()
 }
 
 fn broken_path(points: &[(f64, f64)], x: &Scale, y: &Scale) -> String {

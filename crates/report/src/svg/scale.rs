@@ -1,9 +1,12 @@
 //! From values to coordinates, and round values to label.
 
+use stormeter_study::Metric;
+
 /// A linear or logarithmic axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     is_log: bool,
+    is_binary: bool,
     low: f64,
     high: f64,
     from: f64,
@@ -14,14 +17,14 @@ impl Scale {
     /// `low..high` onto `from..to`.
     pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let high = if high > low { high } else { low + 1.0 };
-        Self { is_log: false, low, high, from, to }
+        Self { is_log: false, is_binary: false, low, high, from, to }
     }
 
     /// Powers at equal distances. Both ends have to be above 0; others are moved there.
     pub(crate) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low > 0.0 { low } else { 1.0 };
         let high = if high > low { high } else { low * 10.0 };
-        Self { is_log: true, low, high, from, to }
+        Self { is_log: true, is_binary: false, low, high, from, to }
     }
 
     /// A logarithmic axis that starts and ends at 1, 2 or 5 times a power of ten.
@@ -31,6 +34,16 @@ impl Scale {
         let low = marks.iter().rev().find(|&&mark| mark <= scale.low).copied();
         let high = marks.iter().find(|&&mark| mark >= scale.high).copied();
         Self::log(low.unwrap_or(scale.low), high.unwrap_or(scale.high), from, to)
+    }
+
+    /// The same for the values of a metric: those in bytes have ticks at round binary numbers.
+    pub(crate) fn of(self, metric: Metric) -> Self {
+        self.binary(metric == Metric::Throughput)
+    }
+
+    /// The same with ticks at round binary numbers (`512KiB/s`, `1MiB/s`), or at decimal ones.
+    pub(crate) fn binary(self, is_binary: bool) -> Self {
+        Self { is_binary, ..self }
     }
 
     /// Where a value lies; values outside stop at the ends.
@@ -68,10 +81,24 @@ impl Scale {
         self.low
     }
 
+    /// The distance of about `count` values of a linear axis: 1, 2 or 5 times a power of ten, or a power of two.
+    fn step(&self, count: usize) -> f64 {
+        let rough = (self.high - self.low) / count.max(1) as f64;
+        if self.is_binary {
+            return 2f64.powf((rough * 0.999).log2().ceil());
+        }
+        let power = 10f64.powf(rough.log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+        steps.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(power * 10.0)
+    }
+
     /// Round values to label, about `count` of them.
     pub(crate) fn ticks(&self, count: usize) -> Vec<f64> {
         if !self.is_log {
-            return linear_marks(self.low, self.high, count);
+            return linear_marks(self.low, self.high, self.step(count));
+        }
+        if self.is_binary && self.high >= 2.0 * self.low {
+            return powers_of_two(self.low, self.high, count);
         }
         let sets: [&[f64]; 5] = [
             &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
@@ -85,18 +112,18 @@ impl Scale {
     }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten within the range.
-fn linear_marks(low: f64, high: f64, count: usize) -> Vec<f64> {
-    let rough = (high - low) / count.max(1) as f64;
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|step| *step >= rough * 0.999)
-        .unwrap_or(power * 10.0);
+/// Multiples of a step within the range.
+fn linear_marks(low: f64, high: f64, step: f64) -> Vec<f64> {
     let first = (low / step).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     (first..=last.min(first + 100)).map(|index| index as f64 * step).collect()
+}
+
+/// Powers of two within the range, at equal distances, about `count` of them.
+fn powers_of_two(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
+    let by = ((last - first) as usize).div_ceil(count + 1).max(1);
+    (first..=last).step_by(by).map(|power| 2f64.powi(power)).collect()
 }
 
 fn log_marks(low: f64, high: f64, factors: &[f64]) -> Vec<f64> {
@@ -131,6 +158,17 @@ mod tests {
         assert!((log.low() - 10.0).abs() < 1e-9 && (log.high() - 2000.0).abs() < 1e-6);
         assert_eq!(log.ticks(8).len(), 8);
         assert_eq!(Scale::log(1.0, 1e9, 0.0, 1.0).ticks(5).len(), 10);
+    }
+
+    #[test]
+    fn ticks_of_bytes_are_round_in_binary_units() {
+        let mib = 1_048_576.0;
+        let linear = Scale::linear(0.0, 3.4 * mib, 0.0, 1.0).of(Metric::Throughput);
+        assert_eq!(linear.ticks(4), [0.0, mib, 2.0 * mib, 3.0 * mib]);
+        let log = Scale::log(700.0, 3.4 * mib, 0.0, 1.0).of(Metric::Throughput);
+        assert_eq!(log.ticks(4), [1024.0, 8192.0, 65_536.0, 524_288.0]);
+        let narrow = Scale::log(700.0, 1000.0, 0.0, 1.0).of(Metric::Throughput);
+        assert!(!narrow.ticks(4).is_empty());
     }
 
     #[test]

@@ -137,7 +137,8 @@ fn axis(values: &[Value], reference: Option<f64>, shown: Shown, better: Better) 
     let ends = ends.filter(|end| end.is_finite() && end.abs() < 1e15);
     let start = reference.or(values.first().map(|value| value.value)).unwrap_or(0.0);
     let (low, high) = ends.fold((start, start), |(low, high), end| (low.min(end), high.max(end)));
-    Axis::between(low, high, false, better)
+    let axis = Axis::between(low, high, false, better);
+    if let Shown::Of(metric) = shown { axis.of(metric) } else { axis }
 }
 
 fn row(of: &Value, shown: Shown, place: f64, ends: Option<(f64, f64)>) -> Row {

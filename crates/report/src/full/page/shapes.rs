@@ -130,7 +130,8 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
         id: "by-workload".into(),
         title: title.into(),
         rows: rows.collect(),
-        axis: Axis::between(if is_log { least } else { 0.0 }, most, is_log, Better::of(metric)),
+        axis: Axis::between(if is_log { least } else { 0.0 }, most, is_log, Better::of(metric))
+            .of(metric),
         reference: None,
         tick: Box::new(move |value| metric_tick(metric, value)),
     })
