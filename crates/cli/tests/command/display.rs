@@ -124,13 +124,17 @@ fn a_comparison_says_a_line_a_trial_where_nobody_watches() {
     let place = Place::new();
     let command = format!("compare a b {STEADY} {STEADILY} --max-blocks 5 --output");
     let outcome = place.run_until(&[0, 4], &format!("{command} r.db"));
+    let mut said = 0;
     for block in 1..=5 {
         for datastore in ["a", "b"] {
             let start = format!("block {block}: {datastore}: ");
             let lines = outcome.stderr.lines().filter(|line| line.starts_with(&start)).count();
-            assert_eq!(lines, 1, "{start:?}: {outcome:#?}");
+            assert!(lines > 0, "{start:?}: {outcome:#?}");
+            said += lines;
         }
     }
+    // A block is measured again where a busy machine let a trial break, so ten trials is the least.
+    assert!(outcome.stdout.contains(&format!("blocks ({said} trials,")), "{said}: {outcome:#?}");
     assert!(!outcome.stderr.contains('\x1b') && !outcome.stderr.contains('\r'), "{outcome:#?}");
     let outcome = place.run(&format!("{command} q.db --quiet"));
     assert_eq!(outcome.expect(&[0, 4, 5]).stderr, "");
