@@ -136,7 +136,7 @@ fn section(
     page.append(chart);
     page.leaf("figcaption", caption);
     page.close();
-    page.tag("details").at("class", "printed").open();
+    page.tag("details").open();
     page.leaf("summary", "The numbers");
     numbers(page);
     page.close();
