@@ -13,9 +13,9 @@ use std::path::Path;
 use asked::{Noise, Trials, plan};
 use serde_json::Value;
 use stormeter_report::json;
-use stormeter_statistics::Answer;
-use stormeter_study::question::Vocabulary;
-use stormeter_study::{Blocks, Order, StudyPlan, Unit};
+use stormeter_statistics::{Answer, Grounds, Unanswered};
+use stormeter_study::question::Factor;
+use stormeter_study::{Blocks, Metric, Order, StudyPlan, Unit};
 use study_fixture::{Shape, made, usual};
 
 /// Answers under a title.
@@ -106,9 +106,11 @@ fn unanswered() -> Vec<Titled> {
     let noisy = |blocks| Trials::noisy(&plan, blocks, 0.01, 5, second(0.1));
     let some = ["b is faster than a", "iops of a grows with vms", "iops depends on datastore"];
     let everywhere = ["b is faster than a", "b is faster than a everywhere", FACTORS[0]];
-    let unknown = Vocabulary { metric: None, ..Vocabulary::of(&plan) };
-    let other = asked::plan(&["a", "b", "c"], &["w", "x"], &[1, 4, 16]);
-    let elsewhere = |text: &str| noisy(6).ask_with(&plan, &Vocabulary::of(&other), text);
+    let elsewhere = |question: &str, why| {
+        let [not_understood] = <[Answer; 1]>::try_from(noisy(6).ask(&plan, &[""])).unwrap();
+        Answer { question: question.into(), grounds: Grounds::Unanswered(why), ..not_understood }
+    };
+    let impossible = Unanswered::NoSuchReduction { metric: Metric::Iops, percent: 100.0 };
     let no_spread = Trials::of(&plan, 3, |_, _| 100.0);
     let mut intervals = plan.clone();
     intervals.design.unit = Unit::Interval;
@@ -130,10 +132,13 @@ fn unanswered() -> Vec<Titled> {
         (
             "of another study",
             vec![
-                noisy(6).ask_with(&plan, &unknown, "b is at least 100% slower than a"),
-                elsewhere("c is faster than a"),
-                elsewhere("b is faster than a at 16 vms"),
-                elsewhere("iops depends on datastore at 16 vms"),
+                elsewhere("b is at least 100% slower than a", impossible),
+                elsewhere("c is faster than a", Unanswered::NoSuchDatastore("c".into())),
+                elsewhere("b is faster than a at 16 vms", Unanswered::NoLoad),
+                elsewhere(
+                    "iops depends on datastore at 16 vms",
+                    Unanswered::OneLevel(Factor::Datastore),
+                ),
             ],
         ),
     ]

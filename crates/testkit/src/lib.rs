@@ -6,6 +6,7 @@
 //! - [`assert_golden`]: a text, compared with a committed file.
 //! - [`Emulator`]: what a terminal shows of what is written to it.
 //! - [`workload`]: an ordinary workload, to be changed where a test depends on it.
+//! - [`sample`], [`interval`]: a trial that obeys the laws, and a row of one, to be changed likewise.
 //!
 //! It stays low in the order of the layers, so that the tests of nearly every crate can use it. What needs the
 //! types of one crate only belongs into the tests of that crate. A crate below this one (`trial`, `yaml`) can
@@ -17,6 +18,7 @@ mod bad_files;
 mod emulator;
 mod golden;
 mod json_schema;
+mod sample;
 mod workload;
 mod written_schema;
 
@@ -24,5 +26,6 @@ pub use bad_files::{BadFiles, below, mutated};
 pub use emulator::Emulator;
 pub use golden::assert_golden;
 pub use json_schema::{undescribed, violations};
+pub use sample::{interval, sample};
 pub use workload::workload;
 pub use written_schema::{as_json, assert_same_keys, examples};

@@ -1,15 +1,13 @@
 //! Small studies with a known truth, whose questions are answered by the statistics: what their answers are in
 //! words is the report's.
 
-use stormeter_statistics::{Answer, CellTrial, Surroundings, analyse, answer};
-use stormeter_study::question::{Question, Vocabulary, parse};
+use stormeter_statistics::{Answer, CellTrial, Surroundings, analyse};
 use stormeter_study::{
     Blocks, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
     Timing, Unit, WorkloadKind, profile,
 };
-use stormeter_trial::{
-    CpuUsage, DiskTotals, Ended, Histogram, Interval, IntervalTotals, KindTotals, Sample,
-};
+use stormeter_testkit::{interval, sample};
+use stormeter_trial::{CpuUsage, DiskTotals, Histogram, Interval, KindTotals, Sample};
 
 /// `datastores` × `workloads` × `vms`, at 95 %, with a margin of 5 %.
 pub(crate) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> StudyPlan {
@@ -59,50 +57,6 @@ pub(crate) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
     }
 }
 
-/// A trial of this many IOPS that obeys the laws: 200 I/Os of 4 KiB in ten equal rows, 4 outstanding.
-fn sample(iops: f64) -> Sample {
-    let operations = 200u64;
-    let window_ns = (operations as f64 * 1e9 / iops).round() as u64;
-    let latency_ns = 4 * window_ns / operations;
-    let mut histogram = Histogram::default();
-    (0..operations).for_each(|_| histogram.record(latency_ns));
-    let reads = KindTotals {
-        operations,
-        bytes: operations * 4096,
-        latency_sum_ns: operations * latency_ns,
-        latency_min_ns: latency_ns,
-        latency_max_ns: latency_ns,
-        histogram,
-        ..KindTotals::default()
-    };
-    let rows = (0..10).map(|row| interval(row * window_ns / 10, window_ns / 10, operations / 10));
-    Sample {
-        window_ns,
-        interval_ns: window_ns / 10,
-        reads,
-        writes: KindTotals::default(),
-        intervals: rows.collect(),
-        disks: vec![DiskTotals { operations, ..DiskTotals::default() }],
-        outstanding_mean: 4.0,
-        carried_ns: 0,
-        turn_wait_ns: Some(0),
-        spun_ns: 0,
-        issue: None,
-        outstanding_configured: Some(4),
-        offered_rate_per_s: None,
-        ramp_operations: 0,
-        due_operations: 0,
-        backlog_operations: 0,
-        io_failures: Vec::new(),
-        verified: None,
-        disturbances: vec![],
-        settled_ns: 0,
-        touched_bytes: None,
-        steps: Vec::new(),
-        ended: Ended::Completed,
-    }
-}
-
 /// A trial of these rows, with 4 I/Os outstanding.
 fn of_rows(rows: Vec<Interval>, interval_ns: u64, operations: u64) -> Sample {
     let window_ns = rows.len() as u64 * interval_ns;
@@ -122,17 +76,6 @@ fn of_rows(rows: Vec<Interval>, interval_ns: u64, operations: u64) -> Sample {
     };
     whole.disks = vec![DiskTotals { operations, ..DiskTotals::default() }];
     Sample { window_ns, interval_ns, intervals: rows, ..whole }
-}
-
-/// A row of a trial.
-fn interval(start_ns: u64, length_ns: u64, operations: u64) -> Interval {
-    let reads = IntervalTotals {
-        operations,
-        bytes: operations * 4096,
-        latency_sum_ns: operations * 1000,
-        latency_max_ns: 1000,
-    };
-    Interval { start_ns, length_ns, reads, writes: IntervalTotals::default() }
 }
 
 /// A trial of a study: its block, its cell, and what was measured.
@@ -233,12 +176,6 @@ impl Trials {
         let plan = StudyPlan { questions, ..plan.clone() };
         let around = Surroundings { is_predicted, ..Surroundings::default() };
         analyse(&plan, &self.views(), &around).answers
-    }
-
-    /// The answer to a question that the study's own vocabulary would refuse.
-    pub(crate) fn ask_with(&self, plan: &StudyPlan, known: &Vocabulary, text: &str) -> Answer {
-        let question: Question = parse(text, known).unwrap();
-        answer(plan, &self.views(), &question)
     }
 }
 

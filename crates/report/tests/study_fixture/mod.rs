@@ -23,7 +23,7 @@ use stormeter_statistics::{
 };
 use stormeter_study::{Blocks, Cell, Metric, Reset, StudyPlan, Unit};
 use stormeter_trial::{
-    CpuUsage, Ended, Histogram, HostCpu, Interval as Row, IntervalTotals, KindTotals, MonitorRow,
+    CpuUsage, Histogram, HostCpu, Interval as Row, IntervalTotals, KindTotals, MonitorRow,
     NoteFact, Sample, StepTime, TrialNote,
 };
 
@@ -213,22 +213,9 @@ impl Made {
             intervals: rows,
             disks: vec![],
             outstanding_mean: load,
-            carried_ns: 0,
-            turn_wait_ns: Some(0),
-            spun_ns: 0,
-            issue: None,
             outstanding_configured: Some(load as u64),
-            offered_rate_per_s: None,
-            ramp_operations: 0,
-            due_operations: 0,
-            backlog_operations: 0,
-            io_failures: vec![],
-            verified: None,
-            disturbances: vec![],
-            settled_ns: 0,
-            touched_bytes: None,
             steps,
-            ended: Ended::Completed,
+            ..stormeter_testkit::sample(1.0)
         };
         let busy = (operations as f64
             * (7_000.0 + 4_000.0 * datastore)
@@ -461,28 +448,9 @@ pub(crate) fn predicted() -> Report {
     ];
     let mut sample = stormeter_trial::Sample {
         window_ns: SECOND,
-        interval_ns: SECOND,
         reads: Default::default(),
-        writes: Default::default(),
-        intervals: vec![],
-        disks: vec![],
         outstanding_mean: 8.0,
-        carried_ns: 0,
-        turn_wait_ns: Some(0),
-        spun_ns: 0,
-        issue: None,
-        outstanding_configured: Some(8),
-        offered_rate_per_s: None,
-        ramp_operations: 0,
-        due_operations: 0,
-        backlog_operations: 0,
-        io_failures: vec![],
-        verified: None,
-        disturbances: vec![],
-        settled_ns: 0,
-        touched_bytes: None,
-        steps: vec![],
-        ended: stormeter_trial::Ended::Completed,
+        ..stormeter_testkit::sample(1.0)
     };
     sample.reads.operations = 8000;
     sample.reads.latency_sum_ns = 8 * SECOND;

@@ -1,39 +1,20 @@
 //! Why a cell is as fast as it is, from made-up components.
 
 use super::*;
-use stormeter_trial::{Ended, KindTotals};
+use stormeter_trial::KindTotals;
 
 /// A number of reads in a second and a number outstanding: their latency follows (Little).
 fn sample(operations: u64, outstanding: f64) -> Sample {
     let latency_ns = outstanding * 1e9 / operations as f64;
     Sample {
         window_ns: 1_000_000_000,
-        interval_ns: 1_000_000_000,
         reads: KindTotals {
             operations,
             latency_sum_ns: (latency_ns * operations as f64) as u64,
             ..KindTotals::default()
         },
-        writes: KindTotals::default(),
-        intervals: vec![],
-        disks: vec![],
         outstanding_mean: outstanding,
-        carried_ns: 0,
-        turn_wait_ns: Some(0),
-        spun_ns: 0,
-        issue: None,
-        outstanding_configured: None,
-        offered_rate_per_s: None,
-        ramp_operations: 0,
-        due_operations: 0,
-        backlog_operations: 0,
-        io_failures: vec![],
-        verified: None,
-        disturbances: vec![],
-        settled_ns: 0,
-        touched_bytes: None,
-        steps: vec![],
-        ended: Ended::Completed,
+        ..stormeter_testkit::sample(1.0)
     }
 }
 
