@@ -38,8 +38,6 @@
 //! ```
 
 pub mod anova;
-pub mod autocorrelation;
-pub mod bootstrap;
 pub mod bottleneck;
 mod broken;
 mod cache;
@@ -108,8 +106,7 @@ pub use study::{
     FactorGrounds, Grounds, LEAST_PREDICTED, LevelDifference, LevelPair, Load, LoadedDatastore,
     MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook, PowerStatement, RankCheck,
     RatioRule, Relative, Reply, RowTerm, Surroundings, TTest, TermResult, TestSides, TestUsed,
-    TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse, answer, answer_text,
-    decide,
+    TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse, decide,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

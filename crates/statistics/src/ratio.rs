@@ -126,11 +126,6 @@ impl LogRatios {
         self.sd
     }
 
-    /// Skewness of the log-ratios; `None` for two blocks or when all are equal.
-    pub fn skewness(&self) -> Option<f64> {
-        self.skewness
-    }
-
     /// The ratio candidate / baseline: that of the geometric means.
     pub fn ratio(&self) -> f64 {
         self.mean.exp()

@@ -1,39 +1,14 @@
 //! A question answered from the trials of a study.
 
-use stormeter_study::StudyPlan;
-use stormeter_study::question::{Claim, Question, QuestionError, Vocabulary, parse};
+use stormeter_study::question::{Claim, Question, QuestionError};
 
 use super::answered::Answer;
 use super::claims::asked;
-use super::conclusion::CellTrial;
 use super::draft::Draft;
-use super::laws::invalid_cells;
 use super::measured::Measured;
 use super::number_claim::NumberClaim;
 use super::unanswered::Unanswered;
 use super::{contrasts, factors};
-
-/// Answers one question from the trials of a study. Trials that break a law are not used: a question
-/// about their cell is not answered.
-pub fn answer(plan: &StudyPlan, trials: &[CellTrial<'_>], question: &Question) -> Answer {
-    let mut measured = Measured::new(plan, trials);
-    measured.invalid = invalid_cells(&measured);
-    answer_of(&measured, question, question.to_string())
-}
-
-/// The same for a question as text, such as one that was thought of after the study.
-///
-/// # Errors
-/// The text is no question about this study.
-pub fn answer_text(
-    plan: &StudyPlan,
-    trials: &[CellTrial<'_>],
-    text: &str,
-) -> Result<Answer, QuestionError> {
-    let question = parse(text, &Vocabulary::of(plan))?;
-    let answer = answer(plan, trials, &question);
-    Ok(Answer { question: text.into(), ..answer })
-}
 
 /// Answers from trials that are sorted and checked.
 pub(super) fn answer_of(measured: &Measured<'_>, question: &Question, text: String) -> Answer {

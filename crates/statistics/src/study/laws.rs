@@ -102,20 +102,6 @@ fn unrecovered(measured: &Measured<'_>, cell: usize) -> Option<LawFinding> {
     Some(LawFinding::warning(Fact::NotRecovered { seen_in, least_ns }))
 }
 
-/// Per cell, why its trials are invalid by themselves, as far as the plan alone shows.
-pub(super) fn invalid_cells(measured: &Measured<'_>) -> Vec<Option<LawFinding>> {
-    measured
-        .cells
-        .iter()
-        .enumerate()
-        .map(|(index, cell)| {
-            let is_null = measured.plan.datastores[cell.datastore].url.starts_with("null:");
-            let found = of_trials(measured, index, is_null, None);
-            found.into_iter().find(|finding| finding.severity == Severity::Invalid)
-        })
-        .collect()
-}
-
 fn of_trials(
     measured: &Measured<'_>,
     cell: usize,

@@ -47,7 +47,6 @@ mod unanswered;
 mod tests;
 
 pub use analysis::analyse;
-pub use answer::{answer, answer_text};
 pub use answer_estimate::AnswerEstimate;
 pub use answer_table::{AnswerRow, AnswerTable, RowTerm};
 pub use answered::{

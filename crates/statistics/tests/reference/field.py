@@ -24,7 +24,6 @@ from scipy import stats
 from statsmodels.formula.api import ols
 from statsmodels.stats import power as smpower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
-from statsmodels.tsa.stattools import acf
 
 mpmath.mp.dps = 40
 mpf = mpmath.mpf
@@ -307,27 +306,6 @@ def ranks():
     value("francia.p", p)
 
 
-def bootstrap():
-    """All resamples of six values, counted out: what any number of random ones tends to."""
-    x = data("BOOTSTRAP", [1.0, 1.7, 2.1, 3.4, 5.9, 11.2])
-    n = len(x)
-    every = np.sort([x[list(pick)].mean() for pick in itertools.product(range(n), repeat=n)])
-    estimate = x.mean()
-    share = (np.sum(every < estimate - 1e-12) + np.sum(every < estimate + 1e-12)) / 2 / len(every)
-    z0 = stats.norm.ppf(share)
-    without = np.array([np.delete(x, i).mean() for i in range(n)])
-    u = without.mean() - without
-    a = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
-    ends = []
-    for p in [0.05, 0.95]:
-        z = z0 + stats.norm.ppf(p)
-        ends.append(np.quantile(every, stats.norm.cdf(z0 + z / (1 - a * z))))
-    value("bca.z0", z0)
-    value("bca.a", a)
-    value("bca.low", ends[0])
-    value("bca.high", ends[1])
-
-
 def nct_upper(t, df, delta):
     """The definition as an integral over S, with 40 digits."""
     t, df, delta = mpf(t), mpf(df), mpf(delta)
@@ -371,19 +349,6 @@ def series():
     for _ in range(149):
         x.append(round(10 + 0.7 * (x[-1] - 10) + random.normal(0, 1), 3))
     x = data("SERIES", x)
-    function = acf(x, nlags=10, fft=False)
-    for lag in [1, 2, 5, 10]:
-        value(f"acf.{lag}", function[lag])
-    full = acf(x, nlags=149, fft=False)
-    pairs = [full[i] + full[i + 1] for i in range(0, 149, 2)]
-    end = next((i for i, p in enumerate(pairs) if p <= 0), len(pairs))
-    monotone = np.minimum.accumulate(pairs[:end])
-    value("geyer", len(x) / (2 * monotone.sum() - 1))
-    batches = x[-144:].reshape(12, 12).mean(axis=1)
-    low, high = stats.t.interval(0.95, 11, batches.mean(), stats.sem(batches))
-    value("batch.se", stats.sem(batches))
-    value("batch.low", low)
-    value("batch.high", high)
     value("g1", stats.skew(x))
     value("G1", stats.skew(x, bias=False))
     value("G2", stats.kurtosis(x, bias=False))
@@ -401,7 +366,6 @@ def main():
     factorial()
     mixed()
     ranks()
-    bootstrap()
     power()
     series()
     print("//! Made by field.py; not to be edited.")

@@ -12,13 +12,8 @@ mod two_sample;
 
 /// Asserts that `value` agrees with the reference value `name` to nine significant digits.
 fn agree(name: &str, value: f64) {
-    agree_to(name, value, 1e-9);
-}
-
-/// The same to a given relative error, for what is drawn at random.
-fn agree_to(name: &str, value: f64, tolerance: f64) {
     let known = field::VALUES.iter().find(|known| known.0 == name);
     let expected = known.unwrap_or_else(|| panic!("no reference value {name}")).1;
     let error = (value / expected - 1.0).abs();
-    assert!(error <= tolerance, "{name}: {value:e} is not {expected:e} ({error:.1e})");
+    assert!(error <= 1e-9, "{name}: {value:e} is not {expected:e} ({error:.1e})");
 }

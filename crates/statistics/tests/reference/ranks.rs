@@ -1,7 +1,6 @@
-//! Rank tests, shifts, normality and the bootstrap.
+//! Rank tests, shifts and normality.
 
-use super::{agree, agree_to, field};
-use stormeter_statistics::bootstrap::one_sample;
+use super::{agree, field};
 use stormeter_statistics::normality::ShapiroFrancia;
 use stormeter_statistics::rank::{
     KruskalWallis, MannWhitney, RankMethod, SignedRank, paired_shift, two_sample_shift,
@@ -68,15 +67,4 @@ fn shapiro_francia() {
     let test = ShapiroFrancia::test(field::RANK_A).unwrap();
     agree("francia.w", test.w);
     agree("francia.p", test.p);
-}
-
-/// The reference counted all 6⁶ resamples; random ones come near it with their number.
-#[test]
-fn bootstrap_tends_to_all_resamples() {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let run = one_sample(field::BOOTSTRAP, mean, 0.9, 200_000, 1).unwrap();
-    agree("bca.a", run.acceleration);
-    agree_to("bca.z0", run.bias_correction, 0.1);
-    agree_to("bca.low", run.interval.low, 0.015);
-    agree_to("bca.high", run.interval.high, 0.015);
 }

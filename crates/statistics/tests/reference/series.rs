@@ -1,7 +1,6 @@
-//! Descriptions, histograms and series.
+//! Descriptions and histograms of a series.
 
 use super::{agree, field};
-use stormeter_statistics::autocorrelation::{BatchMeans, EffectiveSize, autocorrelations};
 use stormeter_statistics::{Bins, Histogram, Summary};
 
 #[test]
@@ -21,18 +20,4 @@ fn histogram() {
     assert_eq!(counts, field::FD_COUNTS);
     agree("fd.width", histogram.width);
     agree("fd.expected", histogram.expected_count(histogram.edges()[4]).unwrap());
-}
-
-#[test]
-fn autocorrelation() {
-    let function = autocorrelations(field::SERIES, 10).unwrap();
-    for lag in [1, 2, 5, 10] {
-        agree(&format!("acf.{lag}"), function[lag]);
-    }
-    agree("geyer", EffectiveSize::of(field::SERIES).unwrap().geyer);
-    let means = BatchMeans::of(field::SERIES, 12, 0.95).unwrap();
-    assert_eq!((means.batch_size, means.left_out), (12, 6));
-    agree("batch.se", means.standard_error);
-    agree("batch.low", means.interval.low);
-    agree("batch.high", means.interval.high);
 }

@@ -1,9 +1,9 @@
 //! Every reply of every kind of question, and the facts that come with it.
 
 use super::*;
-use crate::study::answer_text;
 use crate::study::remark::RankCheck;
 use crate::study::test_used::TestedOver;
+use crate::{Surroundings, analyse};
 
 fn study() -> StudyPlan {
     plan(&["a", "b"], &["w", "x"], &[1, 4])
@@ -86,6 +86,16 @@ fn what_could_not_be_asked_says_why() {
     let answer = answer_of(&Measured::new(&plan, &two.views()), &question, text.into());
     let impossible = Unanswered::NoSuchReduction { metric: Metric::Iops, percent: 100.0 };
     assert_eq!(unanswered(&answer), &impossible);
+    let other = super::plan(&["a", "b", "c"], &["w", "x"], &[1, 4, 16]);
+    for (text, why) in [
+        ("c is faster than a", Unanswered::NoSuchDatastore("c".into())),
+        ("b is faster than a at 16 vms", Unanswered::NoLoad),
+        ("iops depends on datastore at 16 vms", Unanswered::OneLevel(Factor::Datastore)),
+    ] {
+        let question = parse(text, &Vocabulary::of(&other)).unwrap();
+        let answer = answer_of(&Measured::new(&plan, &two.views()), &question, text.into());
+        assert_eq!(unanswered(&answer), &why, "{text}");
+    }
     let gone = two.without(|_, cell| cell == 1);
     let no_trial = Unanswered::NoTrial(loaded("b", "w", 1));
     for text in [
@@ -261,10 +271,12 @@ fn a_fixed_order_is_remarked() {
 
 #[test]
 fn a_text_is_answered_as_it_was_written() {
-    let plan = study();
+    let mut plan = study();
     let trials = noisy(&plan, 6, 0.005, 1, |cell| if cell % 2 == 1 { 0.1 } else { 0.0 });
-    let answer = answer_text(&plan, &trials.views(), "b MUST be slower than a?").unwrap();
+    plan.questions = vec!["b MUST be slower than a?".into(), "b is nice".into()];
+    let answers = analyse(&plan, &trials.views(), &Surroundings::default()).answers;
+    let answer = &answers[0];
     assert_eq!(answer.question, "b MUST be slower than a?");
     assert_eq!((answer.must, answer.reply), (true, Reply::No));
-    assert!(answer_text(&plan, &trials.views(), "b is nice").is_err());
+    assert!(matches!(unanswered(&answers[1]), Unanswered::NotUnderstood(_)));
 }
