@@ -160,7 +160,6 @@ impl Sent {
 /// What the target's second answer is checked against.
 #[derive(Debug, Clone)]
 pub struct Expectation {
-    algorithm: Algorithm,
     response: Vec<u8>,
     ours: Vec<u8>,
     name: Option<String>,
@@ -216,7 +215,7 @@ pub fn answer<'a>(
     text::put(text, "CHAP_C", &binary::encode(&back));
     let response = algorithm.response(identifier, &mutual.secret, &back);
     let name = mutual.name.clone();
-    Ok((algorithm, Some(Expectation { algorithm, response, ours, name })))
+    Ok((algorithm, Some(Expectation { response, ours, name })))
 }
 
 /// Checks the target's CHAP_N and CHAP_R.
@@ -243,13 +242,6 @@ pub fn verify<'a>(
             expected: expected.clone(),
         }),
         _ => Ok(()),
-    }
-}
-
-impl Expectation {
-    /// The algorithm in use.
-    pub fn algorithm(&self) -> Algorithm {
-        self.algorithm
     }
 }
 

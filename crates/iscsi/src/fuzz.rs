@@ -31,16 +31,12 @@ pub fn parsers(bytes: &[u8]) {
         let _ = (sense.to_string(), sense.errno(), sense.advice());
     }
     let _ = scsi::inquiry(bytes);
-    let _ = scsi::supported_pages(bytes);
     let _ = scsi::serial_number(bytes);
-    let _ = scsi::designators(bytes);
     let _ = scsi::block_limits(bytes);
     let _ = scsi::logical_provisioning(bytes);
     let _ = scsi::capacity_10(bytes);
     let _ = scsi::capacity_16(bytes);
-    let _ = scsi::luns(bytes);
     let _ = scsi::mode_sense_6(bytes);
-    let _ = scsi::mode_sense_10(bytes);
     let digests = pdu::Digests { header: true, data: true };
     let _ = pdu::parse(bytes, digests, 1 << 16);
 }

@@ -2,8 +2,8 @@
 
 use stormeter_iscsi::pdu::{
     AsyncMessage, Bhs, DataIn, DataOut, LoginRequest, LoginResponse, LogoutRequest, LogoutResponse,
-    NO_TAG, NopIn, NopOut, R2t, Reject, ScsiCommand, ScsiResponse, TaskFunction, TaskRequest,
-    TaskResponse, TextRequest, TextResponse, flags,
+    NO_TAG, NopIn, NopOut, R2t, Reject, ScsiCommand, ScsiResponse, TextRequest, TextResponse,
+    flags,
 };
 use stormeter_iscsi::scsi::cdb;
 
@@ -72,23 +72,6 @@ fn what_an_initiator_says() {
             0
         ]
     );
-    golden!(
-        TaskRequest,
-        TaskRequest {
-            immediate: true,
-            flags: F | TaskFunction::AbortTask as u8,
-            lun: LUN,
-            task_tag: 2,
-            referenced_tag: 1,
-            cmd_sn: 9,
-            exp_stat_sn: 10,
-            referenced_cmd_sn: 4,
-            exp_data_sn: 0,
-            data_bytes: 0,
-        },
-        [0x4281_0000, 0, 0x0001_0000, 0, 2, 1, 9, 10, 4, 0, 0, 0]
-    );
-    assert_eq!(TaskFunction::LogicalUnitReset as u8, 5);
     golden!(
         LoginRequest,
         LoginRequest {
@@ -181,19 +164,6 @@ fn what_a_target_says() {
             data_bytes: 20,
         },
         [0x2182_0002, 20, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
-    );
-    golden!(
-        TaskResponse,
-        TaskResponse {
-            flags: F,
-            response: 255,
-            task_tag: 1,
-            stat_sn: 3,
-            exp_cmd_sn: 4,
-            max_cmd_sn: 5,
-            data_bytes: 0
-        },
-        [0x2280_ff00, 0, 0, 0, 1, 0, 3, 4, 5, 0, 0, 0]
     );
     golden!(
         LoginResponse,

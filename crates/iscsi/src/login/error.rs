@@ -113,12 +113,6 @@ pub enum LoginError {
         /// The key.
         key: String,
     },
-    /// A PDU that does not belong in a login.
-    #[error("{found} in the middle of a login: the other end is not an iSCSI target, or broken")]
-    Unexpected {
-        /// The PDU.
-        found: &'static str,
-    },
     /// A login response that does not fit the state of the login.
     #[error(
         "the target's login response is out of place ({what}): look for an update of the target"

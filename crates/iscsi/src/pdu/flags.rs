@@ -14,8 +14,6 @@ pub const CONTINUE: u8 = 0x40;
 pub const TRANSIT: u8 = 0x80;
 /// Data-In: the status is in this PDU.
 pub const STATUS: u8 = 0x01;
-/// Data-In: the target asks for an acknowledgement.
-pub const ACKNOWLEDGE: u8 = 0x40;
 /// SCSI Response and Data-In: less was moved than expected.
 pub const UNDERFLOW: u8 = 0x02;
 /// SCSI Response and Data-In: more could have been moved than expected.

@@ -16,12 +16,9 @@ pub use frame::{Data, Digests, FrameError, Whole, crc, header_bytes, padding_byt
 pub(crate) use frame::{check_data, check_header};
 pub use units::{
     AsyncMessage, DataIn, DataOut, LoginRequest, LoginResponse, LogoutRequest, LogoutResponse,
-    NopIn, NopOut, R2t, Reject, ScsiCommand, ScsiResponse, TaskRequest, TaskResponse, TextRequest,
-    TextResponse,
+    NopIn, NopOut, R2t, Reject, ScsiCommand, ScsiResponse, TextRequest, TextResponse,
 };
-pub use words::{
-    TaskFunction, async_event, logout_response, opcode_name, reject_reason, task_response,
-};
+pub use words::{async_event, logout_response, opcode_name, reject_reason};
 
 /// The tag that identifies no task (RFC 7143 §11.2.1.8).
 pub const NO_TAG: u32 = 0xffff_ffff;

@@ -78,27 +78,6 @@ pdu! {
         /// The command descriptor block, padded with zeros.
         cdb: [u8; 16] = 32,
     }
-    /// Task Management Function Request (RFC 7143 §11.5).
-    TaskRequest = 0x02 {
-        /// I bit.
-        immediate: bool = 0,
-        /// FINAL and the function ([`TaskFunction`](super::TaskFunction)).
-        flags: u8 = 1,
-        /// Logical unit.
-        lun: u64 = 8,
-        /// Our tag.
-        task_tag: u32 = 16,
-        /// Tag of the task that is referred to.
-        referenced_tag: u32 = 20,
-        /// CmdSN.
-        cmd_sn: u32 = 24,
-        /// ExpStatSN.
-        exp_stat_sn: u32 = 28,
-        /// CmdSN of the task that is referred to.
-        referenced_cmd_sn: u32 = 32,
-        /// ExpDataSN, for reassignment.
-        exp_data_sn: u32 = 36,
-    }
     /// Login Request (RFC 7143 §11.12).
     LoginRequest = 0x03 {
         /// I bit: always set.
@@ -213,21 +192,6 @@ pdu! {
         /// Residual, in bytes.
         residual_bytes: u32 = 44,
     }
-    /// Task Management Function Response (RFC 7143 §11.6).
-    TaskResponse = 0x22 {
-        /// FINAL.
-        flags: u8 = 1,
-        /// The result.
-        response: u8 = 2,
-        /// Our tag.
-        task_tag: u32 = 16,
-        /// StatSN.
-        stat_sn: u32 = 24,
-        /// ExpCmdSN.
-        exp_cmd_sn: u32 = 28,
-        /// MaxCmdSN.
-        max_cmd_sn: u32 = 32,
-    }
     /// Login Response (RFC 7143 §11.13).
     LoginResponse = 0x23 {
         /// TRANSIT, CONTINUE, current and next stage.
@@ -272,7 +236,7 @@ pdu! {
     }
     /// SCSI Data-In (RFC 7143 §11.7).
     DataIn = 0x25 {
-        /// FINAL, ACKNOWLEDGE, OVERFLOW, UNDERFLOW, STATUS.
+        /// FINAL, OVERFLOW, UNDERFLOW, STATUS.
         flags: u8 = 1,
         /// SCSI status, with STATUS.
         status: u8 = 3,

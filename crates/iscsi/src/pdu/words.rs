@@ -1,27 +1,5 @@
 //! The codes in PDUs as words (RFC 7143 §11), for messages to people.
 
-/// The function in a Task Management Function Request (RFC 7143 §11.5.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum TaskFunction {
-    /// ABORT TASK: the task with the given tag.
-    AbortTask = 1,
-    /// ABORT TASK SET: all tasks of this session on the logical unit.
-    AbortTaskSet = 2,
-    /// CLEAR ACA.
-    ClearAca = 3,
-    /// CLEAR TASK SET: all tasks on the logical unit.
-    ClearTaskSet = 4,
-    /// LOGICAL UNIT RESET.
-    LogicalUnitReset = 5,
-    /// TARGET WARM RESET.
-    TargetWarmReset = 6,
-    /// TARGET COLD RESET.
-    TargetColdReset = 7,
-    /// TASK REASSIGN.
-    TaskReassign = 8,
-}
-
 /// The name of an opcode, or `unknown`.
 pub fn opcode_name(opcode: u8) -> &'static str {
     match opcode & 0x3f {
@@ -76,21 +54,6 @@ pub fn async_event(event: u8) -> &'static str {
         5 => "all tasks of a logical unit are ended",
         248..=255 => "vendor's event",
         _ => "unknown event",
-    }
-}
-
-/// The result of a task management function (RFC 7143 §11.6.1).
-pub fn task_response(response: u8) -> &'static str {
-    match response {
-        0 => "function complete",
-        1 => "task does not exist",
-        2 => "logical unit does not exist",
-        3 => "task still allegiant",
-        4 => "reassignment not supported",
-        5 => "function not supported",
-        6 => "authorization failed",
-        255 => "function rejected",
-        _ => "unknown response",
     }
 }
 

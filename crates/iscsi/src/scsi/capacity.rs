@@ -44,11 +44,6 @@ pub fn capacity_16(data: &[u8]) -> Option<Capacity> {
 }
 
 impl Capacity {
-    /// Size of the unit in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.blocks.saturating_mul(self.block_bytes.into())
-    }
-
     /// Checks that the block size is plausible and the total size fits into 64 bits.
     fn sane(self) -> Option<Self> {
         let known =
@@ -64,7 +59,8 @@ mod tests {
     #[test]
     fn both_forms_are_read() {
         let short = [0, 0, 0x0f, 0xff, 0, 0, 2, 0];
-        assert_eq!(capacity_10(&short).unwrap().unwrap().bytes(), 4096 * 512);
+        let read = capacity_10(&short).unwrap().unwrap();
+        assert_eq!((read.blocks, read.block_bytes), (4096, 512));
         assert_eq!(capacity_10(&[0xff, 0xff, 0xff, 0xff, 0, 0, 2, 0]), Some(None));
         let mut long = [0; 32];
         long[3] = 1;

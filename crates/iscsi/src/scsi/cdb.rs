@@ -12,12 +12,8 @@ const MAX_BLOCKS_10: u32 = u16::MAX as u32;
 
 /// Vital product data pages by number.
 pub mod page {
-    /// List of supported pages.
-    pub const SUPPORTED: u8 = 0x00;
     /// Unit serial number.
     pub const SERIAL: u8 = 0x80;
-    /// Device identification.
-    pub const IDENTIFICATION: u8 = 0x83;
     /// Block limits.
     pub const BLOCK_LIMITS: u8 = 0xb0;
     /// Logical block provisioning.
@@ -37,11 +33,6 @@ pub fn test_unit_ready() -> Cdb {
     [0; 16]
 }
 
-/// REQUEST SENSE, fixed format.
-pub fn request_sense(allocation_bytes: u8) -> Cdb {
-    cdb(&[(0, &[0x03]), (4, &[allocation_bytes])])
-}
-
 /// INQUIRY: standard data, or a page of vital product data.
 pub fn inquiry(page: Option<u8>, allocation_bytes: u16) -> Cdb {
     let vital = u8::from(page.is_some());
@@ -58,19 +49,9 @@ pub fn read_capacity_16(allocation_bytes: u32) -> Cdb {
     cdb(&[(0, &[0x9e, 0x10]), (10, &allocation_bytes.to_be_bytes())])
 }
 
-/// REPORT LUNS: the units that this initiator may use.
-pub fn report_luns(allocation_bytes: u32) -> Cdb {
-    cdb(&[(0, &[0xa0]), (6, &allocation_bytes.to_be_bytes())])
-}
-
 /// MODE SENSE (6), current values without block descriptors.
 pub fn mode_sense_6(page: u8, allocation_bytes: u8) -> Cdb {
     cdb(&[(0, &[0x1a, 0x08, page & 0x3f]), (4, &[allocation_bytes])])
-}
-
-/// MODE SENSE (10), current values without block descriptors.
-pub fn mode_sense_10(page: u8, allocation_bytes: u16) -> Cdb {
-    cdb(&[(0, &[0x5a, 0x08, page & 0x3f]), (7, &allocation_bytes.to_be_bytes())])
 }
 
 /// READ of `blocks` blocks: (10) if the values fit, otherwise (16).
@@ -133,10 +114,7 @@ mod tests {
         assert_eq!(inquiry(None, 36)[..6], [0x12, 0, 0, 0, 36, 0]);
         assert_eq!(inquiry(Some(0xb0), 0x0140)[..6], [0x12, 1, 0xb0, 1, 0x40, 0]);
         assert_eq!(read_capacity_16(32), [0x9e, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0]);
-        assert_eq!(report_luns(0x1000)[..10], [0xa0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0]);
         assert_eq!(mode_sense_6(8, 192)[..6], [0x1a, 8, 8, 0, 192, 0]);
-        assert_eq!(mode_sense_10(8, 0x0102)[..10], [0x5a, 8, 8, 0, 0, 0, 0, 1, 2, 0]);
         assert_eq!(unmap(24)[..10], [0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0]);
-        assert_eq!(request_sense(252)[..6], [3, 0, 0, 0, 252, 0]);
     }
 }

@@ -46,42 +46,9 @@ fn body(data: &[u8], page: u8) -> Option<&[u8]> {
     data.get(4..end.min(data.len()))
 }
 
-/// Parses page 00h: the supported pages.
-pub fn supported_pages(data: &[u8]) -> Option<Vec<u8>> {
-    body(data, 0x00).map(<[u8]>::to_vec)
-}
-
 /// Parses page 80h: the serial number.
 pub fn serial_number(data: &[u8]) -> Option<String> {
     body(data, 0x80).map(printable)
-}
-
-/// One name of a logical unit (SPC-4 §7.8.5).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Designator {
-    /// 1 vendor-specific, 2 EUI-64, 3 NAA, 8 SCSI name.
-    pub kind: u8,
-    /// What it identifies: 0 the logical unit, 1 the port, 2 the target.
-    pub association: u8,
-    /// Binary names in hexadecimal, others unchanged.
-    pub name: String,
-}
-
-/// Parses page 83h: the identifiers of the unit.
-pub fn designators(data: &[u8]) -> Option<Vec<Designator>> {
-    let mut rest = body(data, 0x83)?;
-    let mut found = Vec::new();
-    while let Some((head, tail)) = rest.split_first_chunk::<4>() {
-        let [code, kind, _, length] = *head;
-        let name = tail.get(..length.into())?;
-        let name = match code & 0x0f {
-            1 => name.iter().map(|byte| format!("{byte:02x}")).collect(),
-            _ => printable(name),
-        };
-        found.push(Designator { kind: kind & 0x0f, association: kind >> 4 & 3, name });
-        rest = tail.get(length.into()..)?;
-    }
-    Some(found)
 }
 
 /// Page B0h: limits on commands. Zero in the page means "not reported" and is `None` here.
@@ -155,8 +122,7 @@ mod tests {
 
     #[test]
     fn pages_are_read_as_far_as_they_go() {
-        assert_eq!(supported_pages(&[0, 0, 0, 3, 0, 0x80, 0x83]), Some(vec![0, 0x80, 0x83]));
-        assert_eq!(supported_pages(&[0, 0x80, 0, 0]), None);
+        assert_eq!(serial_number(&[0, 0xb0, 0, 0]), None);
         assert_eq!(serial_number(b"\0\x80\0\x08  beaf11").unwrap(), "beaf11");
         // Truncated by the allocation length.
         assert_eq!(serial_number(b"\0\x80\0\x20beaf").unwrap(), "beaf");
@@ -173,14 +139,5 @@ mod tests {
         let thin = logical_provisioning(&[0, 0xb2, 0, 4, 0, 0xe4, 2, 0]).unwrap();
         assert!(thin.unmap && thin.write_same && thin.unmapped_zero);
         assert_eq!(thin.kind, 2);
-    }
-
-    #[test]
-    fn designators_that_run_over_are_refused() {
-        let page = [0, 0x83, 0, 16, 1, 3, 0, 8, 0x60, 1, 2, 3, 4, 5, 6, 7, 2, 1, 0, 0];
-        let read = designators(&page).unwrap();
-        assert_eq!(read.len(), 2);
-        assert_eq!((read[0].kind, read[0].name.as_str()), (3, "6001020304050607"));
-        assert_eq!(designators(&page[..14]), None);
     }
 }

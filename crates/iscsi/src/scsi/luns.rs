@@ -1,7 +1,5 @@
 //! Logical unit numbers (SAM-5 §4.7): eight bytes, of which disks use the first two.
 
-use crate::bytes::{be32, be64};
-
 /// A logical unit number in wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Lun(pub u64);
@@ -38,14 +36,6 @@ impl std::fmt::Display for Lun {
     }
 }
 
-/// Parses the result of REPORT LUNS (SPC-4 §6.33), as far as it was returned.
-pub fn luns(data: &[u8]) -> Option<Vec<Lun>> {
-    let claimed = be32(data, 0)? as usize;
-    let list = data.get(8..)?;
-    let list = list.get(..claimed.min(list.len()))?;
-    Some(list.chunks_exact(8).filter_map(|one| be64(one, 0)).map(Lun).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,19 +49,5 @@ mod tests {
         assert_eq!(Lun::of_number(1), Some(Lun(0x0001_0000_0000_0000)));
         assert_eq!(Lun::of_number(256), Some(Lun(0x4100_0000_0000_0000)));
         assert_eq!(Lun(0x0001_0001_0000_0000).number(), None);
-    }
-
-    #[test]
-    fn a_list_is_read_as_far_as_it_goes() {
-        let mut data = vec![0, 0, 0, 16, 0, 0, 0, 0];
-        data.extend_from_slice(&[0; 8]);
-        data.extend_from_slice(&[0, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(luns(&data), Some(vec![Lun(0), Lun(1 << 48)]));
-        assert_eq!(luns(&data[..20]).unwrap().len(), 1);
-        data[3] = 8;
-        assert_eq!(luns(&data).unwrap().len(), 1);
-        data[0] = 0xff;
-        assert_eq!(luns(&data).unwrap().len(), 2);
-        assert_eq!(luns(&data[..7]), None);
     }
 }

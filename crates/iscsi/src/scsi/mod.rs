@@ -12,11 +12,11 @@ mod status;
 
 pub use capacity::{Capacity, capacity_10, capacity_16};
 pub use inquiry::{
-    BlockLimits, Designator, Inquiry, LogicalProvisioning, block_limits, designators, inquiry,
-    logical_provisioning, serial_number, supported_pages,
+    BlockLimits, Inquiry, LogicalProvisioning, block_limits, inquiry, logical_provisioning,
+    serial_number,
 };
-pub use luns::{Lun, luns};
-pub use mode::{ModeSense, mode_sense_6, mode_sense_10};
+pub use luns::Lun;
+pub use mode::{ModeSense, mode_sense_6};
 pub use provisioning::{Range, unmap_parameters};
 pub use sense::{Advice, Sense};
 pub use status::Status;

@@ -16,18 +16,9 @@ pub struct ModeSense {
 
 /// Parses the result of MODE SENSE (6).
 pub fn mode_sense_6(data: &[u8]) -> Option<ModeSense> {
-    let descriptors = byte(data, 3)?.into();
-    read(data, byte(data, 2)?, 4, descriptors)
-}
-
-/// Parses the result of MODE SENSE (10).
-pub fn mode_sense_10(data: &[u8]) -> Option<ModeSense> {
-    let descriptors = be16(data, 6)?.into();
-    read(data, byte(data, 3)?, 8, descriptors)
-}
-
-fn read(data: &[u8], specific: u8, header: usize, descriptors: usize) -> Option<ModeSense> {
-    let mut rest = data.get(header + descriptors..).unwrap_or_default();
+    let specific = byte(data, 2)?;
+    let descriptors = usize::from(byte(data, 3)?);
+    let mut rest = data.get(4 + descriptors..).unwrap_or_default();
     let mut write_cache = None;
     while let [code, length, body @ ..] = rest {
         // With SPF set the length field is longer; the caching page never sets it.
@@ -57,7 +48,7 @@ mod tests {
         let read =
             mode_sense_6(&[23, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 0, 0x88, 2, 0]).unwrap();
         assert_eq!(read, ModeSense { write_protected: false, write_cache: Some(false) });
-        let read = mode_sense_10(&[0, 9, 0, 0x80, 0, 0, 0, 0, 0x4a, 1, 0, 1, 9, 8, 1, 4]).unwrap();
+        let read = mode_sense_6(&[11, 0, 0x80, 0, 0x4a, 1, 0, 1, 9, 8, 1, 4]).unwrap();
         assert_eq!(read, ModeSense { write_protected: true, write_cache: Some(true) });
     }
 

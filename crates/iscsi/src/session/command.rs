@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use super::error::CommandError;
-use crate::scsi::Lun;
 use crate::scsi::cdb::Cdb;
 
 /// A command with its own data.
@@ -12,8 +11,6 @@ use crate::scsi::cdb::Cdb;
 pub struct Command {
     /// The command descriptor block ([`crate::scsi::cdb`]).
     pub cdb: Cdb,
-    /// Logical unit; `None` for the session's.
-    pub lun: Option<Lun>,
     /// The most bytes that are returned. Either this or `data_out`.
     pub data_in_max: u32,
     /// Bytes to send.
@@ -23,19 +20,12 @@ pub struct Command {
 impl Command {
     /// A command that returns at most `data_in_max` bytes.
     pub fn reading(cdb: Cdb, data_in_max: u32) -> Self {
-        Self { cdb, lun: None, data_in_max, data_out: Vec::new() }
+        Self { cdb, data_in_max, data_out: Vec::new() }
     }
 
     /// A command that sends bytes, or none at all.
     pub fn writing(cdb: Cdb, data_out: Vec<u8>) -> Self {
-        Self { cdb, lun: None, data_in_max: 0, data_out }
-    }
-
-    /// The same command for another logical unit.
-    #[must_use]
-    pub fn on(mut self, lun: Lun) -> Self {
-        self.lun = Some(lun);
-        self
+        Self { cdb, data_in_max: 0, data_out }
     }
 }
 

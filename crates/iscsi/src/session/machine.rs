@@ -143,12 +143,6 @@ impl Session {
         self.controls.result()
     }
 
-    /// Sets where each disk starts on the unit, in bytes, and the granularity of transfers, for
-    /// callers that learn these by commands on this session. Only while nothing is outstanding.
-    pub fn set_geometry(&mut self, extents: Vec<u64>, block_bytes: u32, max_transfer_bytes: u32) {
-        self.geometry = Geometry::new(extents, block_bytes, max_transfer_bytes);
-    }
-
     pub(super) fn digests(&self) -> Digests {
         match self.phase {
             Phase::Full => self.negotiated.digests,

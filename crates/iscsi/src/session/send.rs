@@ -178,7 +178,7 @@ impl Session {
                 };
                 *bhs = ScsiCommand {
                     flags: direction | flags::SIMPLE,
-                    lun: control.command.lun.unwrap_or(self.options.lun).0,
+                    lun: self.options.lun.0,
                     cdb: control.command.cdb,
                     ..ScsiCommand::default()
                 }
