@@ -20,9 +20,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The study's: 10 rows of 100.
-    pub const STUDY: Layout = Layout { rows: 10, repeats: 100 };
-
     /// Number of all repetitions.
     pub fn count(self) -> u64 {
         u64::from(self.rows) * u64::from(self.repeats)
@@ -174,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_studys_layout_makes_a_thousand() {
-        assert_eq!(Layout::STUDY.count(), 1000);
+        assert_eq!(Layout { rows: 10, repeats: 100 }.count(), 1000);
     }
 
     #[test]

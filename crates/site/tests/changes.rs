@@ -173,7 +173,6 @@ fn a_parameter_is_read_in_its_base_unit() {
         ("controllers.filer.cache.write", 1_073_741_824.0, Unit::Bytes),
     ] {
         assert_eq!(quantity(WHOLE, path).unwrap(), Quantity { value, unit }, "{path}");
-        assert_eq!(parameter(WHOLE, path).unwrap(), value, "{path}");
         // What is written back equals what was read.
         let same = Override::new(path, &unit.text(value)).unwrap();
         assert_eq!(parse_site_with(WHOLE, &[same]).unwrap().site, original(), "{path}");
@@ -183,7 +182,7 @@ fn a_parameter_is_read_in_its_base_unit() {
         ("hosts.esx", "is a mapping, which is not a number"),
         ("hosts.esx.cores.x", "has no parts"),
     ] {
-        let error = parameter(WHOLE, path).unwrap_err().to_string();
+        let error = quantity(WHOLE, path).unwrap_err().to_string();
         assert!(error.contains(says) && error.starts_with("parameter:1:1: "), "{error}");
     }
 }
@@ -194,7 +193,7 @@ fn a_name_may_have_dots() {
                 stacks: {disk: {protocol: local}}\n\
                 disk-groups: {ssd: {device: {like: sata-ssd-480gb}}}\n\
                 datastores: {local: {hosts: esx, stack: disk, disks: ssd}}\n";
-    assert_eq!(parameter(text, "hosts.esx.6.cores").unwrap(), 2.0);
+    assert_eq!(quantity(text, "hosts.esx.6.cores").unwrap().value, 2.0);
     let change = Override::parse("hosts.esx.6.cores=5").unwrap();
     let cores = |hosts: &HostGroup| hosts.cores;
     let site = parse_site_with(text, &[change]).unwrap().site;

@@ -67,11 +67,6 @@ impl FileOperation {
         }
     }
 
-    /// Whether the file must exist, fully written, before the measured pass.
-    pub fn wants_written_file(self) -> bool {
-        self != FileOperation::Write
-    }
-
     /// Whether records are read.
     pub fn reads(self) -> bool {
         matches!(self, FileOperation::Read | FileOperation::Reread | FileOperation::RandomRead)

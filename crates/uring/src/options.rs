@@ -80,14 +80,6 @@ impl EngineOptions {
         self
     }
 
-    /// Operations that the ring collects before a push enters the kernel (at least 1; default 4: at
-    /// high queue depth one huge batch would leave the storage idle while it is being collected).
-    #[must_use]
-    pub fn enter_every(mut self, operations: u32) -> Self {
-        self.enter_every = operations.max(1);
-        self
-    }
-
     /// Simulates that the kernel refused io_uring with this (positive) errno, so that a caller can
     /// test its fallback on any machine.
     #[must_use]

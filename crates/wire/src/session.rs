@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use stormeter_disk::{Completion, DeviceError, Incident, Operation};
+use stormeter_disk::{Completion, Incident, Operation};
 
 use crate::memory::{Memory, Span};
 use crate::outbox::Outbox;
@@ -125,11 +125,4 @@ pub trait Session {
     /// Takes the events that a reader of the results should know about (operations sent again,
     /// delays requested by the server, sense data), oldest first, bounded in number.
     fn incidents(&mut self) -> Vec<Incident>;
-
-    /// Completes everything that is outstanding with an error. Called while disconnected.
-    fn fail_all(&mut self, error: DeviceError, done: &mut Vec<Completion>) {
-        let mut operations = Vec::new();
-        self.surrender(&mut operations);
-        done.extend(operations.iter().map(|one| Completion::failed(one.slot, error)));
-    }
 }

@@ -108,13 +108,6 @@ impl Proxy {
         self.shared.fired()
     }
 
-    /// Waits until this many faults have happened; returns whether they have. What a client sends
-    /// to a peer that never answers may take a while to arrive.
-    #[must_use]
-    pub fn wait_fired(&self, times: u64, patience: Duration) -> bool {
-        crate::child::wait_until(patience, || self.fired() >= times)
-    }
-
     /// Number of connections so far.
     #[must_use]
     pub fn connections(&self) -> u64 {

@@ -62,13 +62,9 @@ pub fn parse_site_with(text: &str, changes: &[Override]) -> Result<SiteFile, Sit
     }
 }
 
-/// The value of a parameter, from the file or from what an entry is like, in its base unit:
-/// nanoseconds, cycles, bytes, bytes per second, hertz, a share.
-pub fn parameter(text: &str, path: &str) -> Result<f64, SiteErrors> {
-    quantity(text, path).map(|found| found.value)
-}
-
-/// Like [`parameter`], with its unit, which a change of it has to use.
+/// The value of a parameter, from the file or from what an entry is like, in its base unit
+/// (nanoseconds, cycles, bytes, bytes per second, hertz, a share), with its unit as written, which a
+/// change of it has to use.
 pub fn quantity(text: &str, path: &str) -> Result<Quantity, SiteErrors> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut diagnostics = Diagnostics::default();
