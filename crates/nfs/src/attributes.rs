@@ -1,7 +1,7 @@
 //! File attributes, as servers report them (`fattr3`) and clients set them (`sattr3`), RFC 1813
 //! section 2.6.
 
-use crate::xdr::{Decoder, XdrError, put_optional_u32, put_u32, put_u64};
+use crate::xdr::{Decoder, XdrError};
 
 /// `fattr3` on the wire.
 pub(crate) const ATTRIBUTES_BYTES: usize = 84;
@@ -18,11 +18,6 @@ pub struct Time {
 }
 
 impl Time {
-    pub(crate) fn put(self, out: &mut Vec<u8>) {
-        put_u32(out, self.seconds);
-        put_u32(out, self.nanoseconds);
-    }
-
     pub(crate) fn decode(decoder: &mut Decoder<'_>) -> Result<Self, XdrError> {
         Ok(Self { seconds: decoder.u32("seconds")?, nanoseconds: decoder.u32("nanoseconds")? })
     }
@@ -120,60 +115,4 @@ pub(crate) fn decode_change(decoder: &mut Decoder<'_>) -> Result<Option<Attribut
         decoder.skip(BEFORE_BYTES, "attributes before")?;
     }
     Attributes::decode_optional(decoder)
-}
-
-/// A time to set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SetTime {
-    /// Do not change it.
-    #[default]
-    Keep,
-    /// The server's current time.
-    ServerNow,
-    /// This time.
-    To(Time),
-}
-
-impl SetTime {
-    fn put(self, out: &mut Vec<u8>) {
-        match self {
-            Self::Keep => put_u32(out, 0),
-            Self::ServerNow => put_u32(out, 1),
-            Self::To(time) => {
-                put_u32(out, 2);
-                time.put(out);
-            }
-        }
-    }
-}
-
-/// Attributes to set (`sattr3`); those that are `None` are not changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SetAttributes {
-    /// Permission bits.
-    pub mode: Option<u32>,
-    /// User id of the owner.
-    pub uid: Option<u32>,
-    /// Group id.
-    pub gid: Option<u32>,
-    /// Length in bytes: truncates the file or extends it with a hole.
-    pub size_bytes: Option<u64>,
-    /// Time of the last read.
-    pub accessed: SetTime,
-    /// Time of the last write.
-    pub modified: SetTime,
-}
-
-impl SetAttributes {
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        put_optional_u32(out, self.mode);
-        put_optional_u32(out, self.uid);
-        put_optional_u32(out, self.gid);
-        put_u32(out, u32::from(self.size_bytes.is_some()));
-        if let Some(size_bytes) = self.size_bytes {
-            put_u64(out, size_bytes);
-        }
-        self.accessed.put(out);
-        self.modified.put(out);
-    }
 }

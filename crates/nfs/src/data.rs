@@ -3,7 +3,7 @@
 
 use crate::attributes::{Attributes, decode_change};
 use crate::error::NfsError;
-use crate::files::{NFS_PROGRAM, NFS_VERSION, decode_status};
+use crate::files::decode_status;
 use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::{Decoder, XdrError, put_opaque, put_u32, put_u64};
@@ -58,8 +58,6 @@ pub struct Read {
 
 impl Procedure for Read {
     type Reply = ReadData;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 6;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -108,8 +106,6 @@ pub struct Write<'a> {
 
 impl Procedure for Write<'_> {
     type Reply = Written;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 7;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -145,8 +141,6 @@ pub struct Commit {
 
 impl Procedure for Commit {
     type Reply = WriteVerifier;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 21;
 
     fn encode(&self, out: &mut Vec<u8>) {

@@ -1,16 +1,11 @@
-//! NFS procedures about one file: NULL, GETATTR, SETATTR, LOOKUP, ACCESS (RFC 1813 section 3.3).
+//! NFS procedures about one file: NULL, GETATTR, LOOKUP (RFC 1813 section 3.3).
 
-use crate::attributes::{Attributes, SetAttributes, Time, decode_change};
+use crate::attributes::Attributes;
 use crate::error::NfsError;
 use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::status::NfsStatus;
-use crate::xdr::{Decoder, put_opaque, put_u32};
-
-/// The NFS program's number.
-pub const NFS_PROGRAM: u32 = 100_003;
-/// The version implemented here.
-pub const NFS_VERSION: u32 = 3;
+use crate::xdr::{Decoder, put_opaque};
 
 /// Reads the status that precedes every result.
 pub(crate) fn decode_status(decoder: &mut Decoder<'_>) -> Result<(), NfsError> {
@@ -42,8 +37,6 @@ pub struct Null;
 
 impl Procedure for Null {
     type Reply = ();
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 0;
 
     fn encode(&self, _: &mut Vec<u8>) {}
@@ -62,8 +55,6 @@ pub struct GetAttributes {
 
 impl Procedure for GetAttributes {
     type Reply = Attributes;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 1;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -73,39 +64,6 @@ impl Procedure for GetAttributes {
     fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
         decode_status(decoder)?;
         Ok(Attributes::decode(decoder)?)
-    }
-}
-
-/// NFSPROC3_SETATTR: sets a file's attributes, including its length. The reply has the attributes
-/// after the change, if the server sends them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangeAttributes {
-    /// The file.
-    pub file: FileHandle,
-    /// What to set.
-    pub attributes: SetAttributes,
-    /// Refuse (NFS3ERR_NOT_SYNC) unless the attributes were last changed at this time.
-    pub only_if_changed_at: Option<Time>,
-}
-
-impl Procedure for ChangeAttributes {
-    type Reply = Option<Attributes>;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
-    const NUMBER: u32 = 2;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.file.put(out);
-        self.attributes.put(out);
-        put_u32(out, u32::from(self.only_if_changed_at.is_some()));
-        if let Some(time) = self.only_if_changed_at {
-            time.put(out);
-        }
-    }
-
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
-        decode_status(decoder)?;
-        Ok(decode_change(decoder)?)
     }
 }
 
@@ -127,8 +85,6 @@ pub struct Lookup<'a> {
 
 impl Procedure for Lookup<'_> {
     type Reply = Found;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 3;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -141,47 +97,5 @@ impl Procedure for Lookup<'_> {
         let attributes = Attributes::decode_optional(decoder)?;
         Attributes::decode_optional(decoder)?;
         Ok(Found { file, attributes })
-    }
-}
-
-/// NFSPROC3_ACCESS: which of the given rights the caller has. The reply contains those.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
-    /// The file.
-    pub file: FileHandle,
-    /// The rights in question, a sum of the constants.
-    pub rights: u32,
-}
-
-impl Access {
-    /// Read a file, list a directory.
-    pub const READ: u32 = 1;
-    /// Look up names in a directory.
-    pub const LOOKUP: u32 = 2;
-    /// Change a file's contents.
-    pub const MODIFY: u32 = 4;
-    /// Extend a file, add names to a directory.
-    pub const EXTEND: u32 = 8;
-    /// Remove names from a directory.
-    pub const DELETE: u32 = 16;
-    /// Execute a file.
-    pub const EXECUTE: u32 = 32;
-}
-
-impl Procedure for Access {
-    type Reply = u32;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
-    const NUMBER: u32 = 4;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.file.put(out);
-        put_u32(out, self.rights);
-    }
-
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
-        decode_status(decoder)?;
-        Attributes::decode_optional(decoder)?;
-        Ok(decoder.u32("the rights")?)
     }
 }

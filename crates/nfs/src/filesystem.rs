@@ -1,8 +1,8 @@
-//! NFS procedures about a file system: FSSTAT, FSINFO, PATHCONF (RFC 1813 section 3.3).
+//! NFS procedures about a file system: FSSTAT, FSINFO (RFC 1813 section 3.3).
 
 use crate::attributes::{Attributes, Time};
 use crate::error::NfsError;
-use crate::files::{NFS_PROGRAM, NFS_VERSION, decode_status};
+use crate::files::decode_status;
 use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::Decoder;
@@ -35,8 +35,6 @@ pub struct FileSystemSpace {
 
 impl Procedure for FileSystemSpace {
     type Reply = Space;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 18;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -92,8 +90,6 @@ pub struct FileSystemLimits {
 
 impl Procedure for FileSystemLimits {
     type Reply = Limits;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 19;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -114,54 +110,6 @@ impl Procedure for FileSystemLimits {
             file_max_bytes: decoder.u64("the largest file")?,
             time_step: Time::decode(decoder)?,
             properties: decoder.u32("the properties")?,
-        })
-    }
-}
-
-/// Which names a server allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NameRules {
-    /// The largest number of links to a file.
-    pub links_max: u32,
-    /// The longest name, in bytes.
-    pub name_max_bytes: u32,
-    /// Longer names are refused; otherwise they are truncated.
-    pub refuses_long: bool,
-    /// Only root may change a file's owner.
-    pub giving_restricted: bool,
-    /// Names are case-insensitive.
-    pub case_insensitive: bool,
-    /// Names keep their case.
-    pub case_preserving: bool,
-}
-
-/// NFSPROC3_PATHCONF: which names a server allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathRules {
-    /// A file.
-    pub file: FileHandle,
-}
-
-impl Procedure for PathRules {
-    type Reply = NameRules;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
-    const NUMBER: u32 = 20;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.file.put(out);
-    }
-
-    fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
-        decode_status(decoder)?;
-        Attributes::decode_optional(decoder)?;
-        Ok(NameRules {
-            links_max: decoder.u32("the most links")?,
-            name_max_bytes: decoder.u32("the longest name")?,
-            refuses_long: decoder.bool("no_trunc")?,
-            giving_restricted: decoder.bool("chown_restricted")?,
-            case_insensitive: decoder.bool("case_insensitive")?,
-            case_preserving: decoder.bool("case_preserving")?,
         })
     }
 }

@@ -6,10 +6,10 @@ use stormeter_disk::{Completion, Kind, Operation};
 use stormeter_wire::{Heap, Outbox, Session};
 
 use crate::{
-    Access, Assembler, Auth, ChangeAttributes, Commit, Create, Export, FileHandle,
-    FileSystemLimits, FileSystemSpace, GetAttributes, GetPort, Lookup, MakeDirectory, Mnt,
-    NfsSession, Null, PathRules, Procedure, Read, ReadDirectory, ReadDirectoryPlus, Remove,
-    RemoveDirectory, Rename, SessionOptions, Stability, Umnt, Write, decode_reply,
+    Assembler, Auth, Commit, Create, Export, FileHandle, FileSystemLimits, FileSystemSpace,
+    GetAttributes, GetPort, Lookup, MakeDirectory, Mnt, NfsSession, Null, Procedure, Read,
+    ReadDirectory, Remove, RemoveDirectory, Rename, SessionOptions, Stability, Umnt, Write,
+    decode_reply,
 };
 
 /// The transaction number with which streams for [`replies`] and [`session`] start.
@@ -34,9 +34,7 @@ pub fn replies(bytes: &[u8]) {
         decode::<Export>(&record);
         decode::<Null>(&record);
         decode::<GetAttributes>(&record);
-        decode::<ChangeAttributes>(&record);
         decode::<Lookup<'_>>(&record);
-        decode::<Access>(&record);
         decode::<Read>(&record);
         decode::<Write<'_>>(&record);
         decode::<Create<'_>>(&record);
@@ -45,10 +43,8 @@ pub fn replies(bytes: &[u8]) {
         decode::<RemoveDirectory<'_>>(&record);
         decode::<Rename<'_>>(&record);
         decode::<ReadDirectory>(&record);
-        decode::<ReadDirectoryPlus>(&record);
         decode::<FileSystemSpace>(&record);
         decode::<FileSystemLimits>(&record);
-        decode::<PathRules>(&record);
         decode::<Commit>(&record);
     }
 }

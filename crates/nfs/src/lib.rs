@@ -29,19 +29,17 @@ mod session;
 mod status;
 pub mod xdr;
 
-pub use attributes::{Attributes, FileType, SetAttributes, SetTime, Time};
+pub use attributes::{Attributes, FileType, Time};
 pub use data::{Commit, Read, ReadData, Stability, Write, WriteVerifier, Written};
-pub use directory::{Cursor, Entry, Listing, ReadDirectory, ReadDirectoryPlus};
+pub use directory::{Cursor, Entry, Listing, ReadDirectory};
 pub use error::NfsError;
-pub use files::{
-    Access, ChangeAttributes, Found, GetAttributes, Lookup, NFS_PROGRAM, NFS_VERSION, Null, Place,
-};
-pub use filesystem::{FileSystemLimits, FileSystemSpace, Limits, NameRules, PathRules, Space};
+pub use files::{Found, GetAttributes, Lookup, Null, Place};
+pub use filesystem::{FileSystemLimits, FileSystemSpace, Limits, Space};
 pub use handle::FileHandle;
 pub use mount::{Export, ExportEntry, MOUNT_PROGRAM, MOUNT_VERSION, Mnt, Mounted, Umnt};
-pub use namespace::{Create, CreateMode, Created, MakeDirectory, Remove, RemoveDirectory, Rename};
+pub use namespace::{Create, Created, MakeDirectory, Remove, RemoveDirectory, Rename};
 pub use portmap::{GetPort, PORTMAP_PORT};
-pub use procedure::{Procedure, call_bytes, decode_reply};
+pub use procedure::{NFS_PROGRAM, NFS_VERSION, Procedure, call_bytes, decode_reply};
 pub use record::{Assembler, LAST_FRAGMENT, RecordError};
 pub use rpc::{Auth, AuthError};
 pub use rpc_error::{AuthStatus, RpcError};

@@ -1,23 +1,20 @@
 //! NFS procedures that create, remove and rename: CREATE, MKDIR, REMOVE, RMDIR, RENAME (RFC 1813
 //! section 3.3).
 
-use crate::attributes::{Attributes, SetAttributes, decode_change};
+use crate::attributes::{Attributes, decode_change};
 use crate::error::NfsError;
-use crate::files::{NFS_PROGRAM, NFS_VERSION, Place, decode_status};
+use crate::files::{Place, decode_status};
 use crate::handle::FileHandle;
 use crate::procedure::Procedure;
 use crate::xdr::{Decoder, put_u32};
 
-/// How CREATE handles an existing file (`createmode3`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CreateMode {
-    /// Uses it, and sets the attributes.
-    Unchecked(SetAttributes),
-    /// Refuses it (NFS3ERR_EXIST).
-    Guarded(SetAttributes),
-    /// Refuses it unless it was created by a call with the same verifier: safe to send twice.
-    /// Attributes have to be set afterwards.
-    Exclusive([u8; 8]),
+/// Attributes to set (`sattr3`): the permission bits, and all others as the server chooses.
+fn put_permissions(out: &mut Vec<u8>, mode: u32) {
+    put_u32(out, 1);
+    put_u32(out, mode);
+    for _owner_group_size_and_times in 0..5 {
+        put_u32(out, 0);
+    }
 }
 
 /// The result of creating a file or directory.
@@ -39,37 +36,24 @@ impl Created {
     }
 }
 
-/// NFSPROC3_CREATE: creates a regular file.
+/// NFSPROC3_CREATE: creates a regular file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Create<'a> {
     /// Directory and name.
     pub place: Place<'a>,
-    /// How to handle an existing file.
-    pub mode: CreateMode,
+    /// Its permission bits.
+    pub mode: u32,
 }
 
 impl Procedure for Create<'_> {
     type Reply = Created;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 8;
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.place.put(out);
-        match &self.mode {
-            CreateMode::Unchecked(attributes) => {
-                put_u32(out, 0);
-                attributes.put(out);
-            }
-            CreateMode::Guarded(attributes) => {
-                put_u32(out, 1);
-                attributes.put(out);
-            }
-            CreateMode::Exclusive(verifier) => {
-                put_u32(out, 2);
-                out.extend_from_slice(verifier);
-            }
-        }
+        // GUARDED: an existing file is refused (NFS3ERR_EXIST).
+        put_u32(out, 1);
+        put_permissions(out, self.mode);
     }
 
     fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
@@ -82,19 +66,17 @@ impl Procedure for Create<'_> {
 pub struct MakeDirectory<'a> {
     /// Directory and name.
     pub place: Place<'a>,
-    /// Initial attributes.
-    pub attributes: SetAttributes,
+    /// Its permission bits.
+    pub mode: u32,
 }
 
 impl Procedure for MakeDirectory<'_> {
     type Reply = Created;
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 9;
 
     fn encode(&self, out: &mut Vec<u8>) {
         self.place.put(out);
-        self.attributes.put(out);
+        put_permissions(out, self.mode);
     }
 
     fn decode(decoder: &mut Decoder<'_>) -> Result<Self::Reply, NfsError> {
@@ -111,8 +93,6 @@ pub struct Remove<'a> {
 
 impl Procedure for Remove<'_> {
     type Reply = ();
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 12;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -135,8 +115,6 @@ pub struct RemoveDirectory<'a> {
 
 impl Procedure for RemoveDirectory<'_> {
     type Reply = ();
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 13;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -161,8 +139,6 @@ pub struct Rename<'a> {
 
 impl Procedure for Rename<'_> {
     type Reply = ();
-    const PROGRAM: u32 = NFS_PROGRAM;
-    const VERSION: u32 = NFS_VERSION;
     const NUMBER: u32 = 14;
 
     fn encode(&self, out: &mut Vec<u8>) {

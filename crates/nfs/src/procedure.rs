@@ -8,14 +8,19 @@ use crate::record::LAST_FRAGMENT;
 use crate::rpc::{Auth, decode_reply_head, put_call_head};
 use crate::xdr::Decoder;
 
+/// The NFS program's number.
+pub const NFS_PROGRAM: u32 = 100_003;
+/// The version implemented here.
+pub const NFS_VERSION: u32 = 3;
+
 /// One remote procedure; a value of the type is a call's arguments.
 pub trait Procedure {
     /// The result.
     type Reply;
-    /// The program's number.
-    const PROGRAM: u32;
+    /// The program's number; NFS unless stated otherwise.
+    const PROGRAM: u32 = NFS_PROGRAM;
     /// The program's version.
-    const VERSION: u32;
+    const VERSION: u32 = NFS_VERSION;
     /// The procedure's number within the program.
     const NUMBER: u32;
 

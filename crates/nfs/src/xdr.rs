@@ -211,14 +211,6 @@ pub fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&[0; 3][..padding(bytes.len())]);
 }
 
-/// Appends an optional integer of 32 bits.
-pub fn put_optional_u32(out: &mut Vec<u8>, value: Option<u32>) {
-    put_u32(out, u32::from(value.is_some()));
-    if let Some(value) = value {
-        put_u32(out, value);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stormeter_nfs::{
-    Attributes, Auth, Create, CreateMode, Cursor, Export as ListExports, FileHandle,
-    FileSystemLimits, FileSystemSpace, FileType, GetAttributes, GetPort, Lookup, MOUNT_PROGRAM,
-    MOUNT_VERSION, MakeDirectory, Mnt, NFS_PROGRAM, NFS_VERSION, NfsError, NfsStatus, PORTMAP_PORT,
-    Place, Procedure, Read, ReadDirectory, Remove, RemoveDirectory, Rename, SetAttributes,
-    Stability, Umnt, Write,
+    Attributes, Auth, Create, Cursor, Export as ListExports, FileHandle, FileSystemLimits,
+    FileSystemSpace, FileType, GetAttributes, GetPort, Lookup, MOUNT_PROGRAM, MOUNT_VERSION,
+    MakeDirectory, Mnt, NFS_PROGRAM, NFS_VERSION, NfsError, NfsStatus, PORTMAP_PORT, Place,
+    Procedure, Read, ReadDirectory, Remove, RemoveDirectory, Rename, Stability, Umnt, Write,
 };
 
 use super::dialog::{Dialog, Refused};
@@ -223,8 +222,7 @@ impl Export {
     /// Makes a directory in the datastore's.
     pub(super) fn make_directory(&mut self, name: &str) -> Result<FileHandle, Refused> {
         let place = Place { directory: self.root, name: name.as_bytes() };
-        let attributes = SetAttributes { mode: Some(0o700), ..SetAttributes::default() };
-        let made = self.call(&MakeDirectory { place, attributes })?;
+        let made = self.call(&MakeDirectory { place, mode: 0o700 })?;
         self.handle_of(made.file, place)
     }
 
@@ -235,8 +233,7 @@ impl Export {
         name: &str,
     ) -> Result<FileHandle, Refused> {
         let place = Place { directory: *directory, name: name.as_bytes() };
-        let attributes = SetAttributes { mode: Some(0o600), ..SetAttributes::default() };
-        let made = self.call(&Create { place, mode: CreateMode::Guarded(attributes) })?;
+        let made = self.call(&Create { place, mode: 0o600 })?;
         self.handle_of(made.file, place)
     }
 

@@ -160,12 +160,6 @@ impl NfsSession {
         self.log.logged_bytes()
     }
 
-    /// The number of the next request: where another session of this client may start.
-    #[must_use]
-    pub fn next_xid(&self) -> u32 {
-        self.table.next_xid()
-    }
-
     fn is_logging(&self) -> bool {
         self.stability != Stability::FileSync
     }

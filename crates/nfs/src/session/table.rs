@@ -61,10 +61,6 @@ impl Table {
         }
     }
 
-    pub(super) fn next_xid(&self) -> u32 {
-        self.next_xid
-    }
-
     /// Adds a request and gives it a number.
     #[inline]
     pub(super) fn insert(&mut self, work: Work, waits: u32, sent: bool, sent_ns: u64) -> u32 {
