@@ -113,19 +113,7 @@ impl fmt::Display for ScheduledFault {
     }
 }
 
-impl From<ScheduledFault> for String {
-    fn from(scheduled: ScheduledFault) -> String {
-        scheduled.to_string()
-    }
-}
-
-impl TryFrom<String> for ScheduledFault {
-    type Error = ScheduledFaultError;
-
-    fn try_from(text: String) -> Result<Self, ScheduledFaultError> {
-        text.parse()
-    }
-}
+stormeter_units::by_text!(ScheduledFault, ScheduledFaultError);
 
 #[cfg(test)]
 mod tests {

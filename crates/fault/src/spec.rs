@@ -164,19 +164,7 @@ impl fmt::Display for FaultSpec {
     }
 }
 
-impl From<FaultSpec> for String {
-    fn from(fault: FaultSpec) -> String {
-        fault.to_string()
-    }
-}
-
-impl TryFrom<String> for FaultSpec {
-    type Error = FaultSpecError;
-
-    fn try_from(text: String) -> Result<Self, FaultSpecError> {
-        text.parse()
-    }
-}
+stormeter_units::by_text!(FaultSpec, FaultSpecError);
 
 #[cfg(test)]
 mod tests {

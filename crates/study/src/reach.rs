@@ -102,19 +102,7 @@ impl std::fmt::Display for Reach {
     }
 }
 
-impl From<Reach> for String {
-    fn from(reach: Reach) -> Self {
-        reach.to_string()
-    }
-}
-
-impl TryFrom<String> for Reach {
-    type Error = ReachError;
-
-    fn try_from(text: String) -> Result<Self, ReachError> {
-        text.parse()
-    }
-}
+stormeter_units::by_text!(Reach, ReachError);
 
 #[cfg(test)]
 mod tests {

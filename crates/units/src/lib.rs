@@ -20,6 +20,7 @@
 //! # Ok::<(), stormeter_units::UnitError>(())
 //! ```
 
+mod by_text;
 mod quantity;
 mod spelling;
 

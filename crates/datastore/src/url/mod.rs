@@ -239,16 +239,4 @@ impl FromStr for DatastoreUrl {
     }
 }
 
-impl TryFrom<String> for DatastoreUrl {
-    type Error = UrlError;
-
-    fn try_from(text: String) -> Result<Self, UrlError> {
-        Self::parse(&text)
-    }
-}
-
-impl From<DatastoreUrl> for String {
-    fn from(url: DatastoreUrl) -> Self {
-        url.to_string()
-    }
-}
+stormeter_units::by_text!(DatastoreUrl, UrlError);
