@@ -28,6 +28,30 @@ pub(crate) enum Claim {
     Destroys(String),
 }
 
+impl Claim {
+    /// Continues with what is there: disks of this run go into its mark, the rest of another one into
+    /// the notes. Returns whether the mark is there already, and what will be destroyed.
+    pub(crate) fn accept(
+        self,
+        owner: &mut Owner,
+        notes: &mut Vec<String>,
+    ) -> (bool, Option<String>) {
+        match self {
+            Self::Free => (false, None),
+            Self::Continued(left) => {
+                owner.disks = left.disks;
+                owner.prepared = left.prepared;
+                (true, None)
+            }
+            Self::LeftOver { note } => {
+                notes.push(note);
+                (false, None)
+            }
+            Self::Destroys(found) => (false, Some(found)),
+        }
+    }
+}
+
 /// Decides whether what was found may be overwritten. `path` is the device's path or the LUN's URL,
 /// as the user wrote it.
 pub(crate) fn judge(

@@ -13,12 +13,12 @@ use nix::sys::stat::Mode;
 
 use crate::aligned::AlignedBuffer;
 use crate::block::{Block, DeviceUse, DeviceUser, is_open_here};
-use crate::claim::{self, Claim};
+use crate::claim;
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::punch::{not_punched, punch_hole};
 use crate::signature::EDGE_BYTES;
-use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, Finding, header, inspect};
+use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, header, inspect};
 
 /// An open device that nothing else uses and that is empty, or holds only data that may be overwritten.
 pub(crate) struct DeviceStore {
@@ -81,39 +81,15 @@ impl DeviceStore {
 
         let finding = inspect(&file, facts.size_bytes)
             .map_err(|error| DatastoreError::system("read", &path, error))?;
-        let mut store = Self {
-            path,
-            number,
-            file,
-            facts,
-            direct,
-            owner: Owner::here(run_id),
-            marked: false,
-            destroys: None,
-            notes,
-        };
-        store.judge(finding, destroy_data)?;
-        Ok(store)
-    }
-
-    /// Decides whether what was found may be overwritten.
-    fn judge(&mut self, finding: Finding, destroy_data: &[PathBuf]) -> Result<(), DatastoreError> {
-        match claim::judge(&self.path, finding, &self.owner.run_id, destroy_data)? {
-            Claim::Free => {}
-            Claim::Continued(left) => {
-                self.owner.disks = left.disks;
-                self.owner.prepared = left.prepared;
-                self.marked = true;
-            }
-            Claim::LeftOver { note } => self.notes.push(note),
-            Claim::Destroys(found) => self.destroys = Some(found),
-        }
-        Ok(())
+        let mut owner = Owner::here(run_id);
+        let claim = claim::judge(&path, finding, run_id, destroy_data)?;
+        let (marked, destroys) = claim.accept(&mut owner, &mut notes);
+        Ok(Self { path, number, file, facts, direct, owner, marked, destroys, notes })
     }
 
     /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
-        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+        self.owner.ready()
     }
 
     /// A file handle for an engine.
@@ -177,7 +153,7 @@ impl DeviceStore {
         self.check(&preparation.disks)?;
         let spec = preparation.disks;
         let record = DiskRecord { spec, content_id: preparation.content_id };
-        if self.owner.prepared && self.owner.disks.is_some_and(|there| there.serves(&record)) {
+        if self.owner.has_written(&record) {
             self.owner.disks = Some(record);
             self.mark()?;
             (preparation.progress)(spec.total_bytes(), spec.total_bytes());

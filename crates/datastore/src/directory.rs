@@ -159,7 +159,7 @@ impl DirectoryStore {
 
     /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
-        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+        self.owner.ready()
     }
 
     /// Refuses what is not possible here. Changes nothing.
@@ -197,8 +197,7 @@ impl DirectoryStore {
     ) -> Result<Prepared, DatastoreError> {
         self.check(&preparation.disks)?;
         let record = DiskRecord { spec: preparation.disks, content_id: preparation.content_id };
-        if self.owner.prepared
-            && self.owner.disks.is_some_and(|there| there.serves(&record))
+        if self.owner.has_written(&record)
             && let Ok(notes) = self.verify(&record.spec, &|| false)
         {
             self.owner.disks = Some(record);

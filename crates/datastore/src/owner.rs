@@ -105,6 +105,16 @@ impl Owner {
         }
     }
 
+    /// The disks that exist and are ready.
+    pub(crate) fn ready(&self) -> Option<DiskSpec> {
+        self.disks.filter(|_| self.prepared).map(|record| record.spec)
+    }
+
+    /// Whether disks that can be used for `record` are fully written.
+    pub(crate) fn has_written(&self, record: &DiskRecord) -> bool {
+        self.prepared && self.disks.is_some_and(|there| there.serves(record))
+    }
+
     /// The same mark, renewed for the `times`th time.
     pub(crate) fn renewed(&self, times: u64) -> Self {
         Self { renewed: times, ..self.clone() }

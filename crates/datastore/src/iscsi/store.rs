@@ -85,7 +85,8 @@ impl IscsiStore {
         if store.facts.write_protected {
             return Err(DatastoreError::DeviceReadOnly { path: store.name });
         }
-        store.judge(&unit)?;
+        let claim = store.claim(&unit)?;
+        (store.is_marked, store.destroys) = claim.accept(&mut store.owner, &mut store.notes);
         store.describe(&unit.negotiated());
         unit.close();
         Ok(store)
@@ -110,20 +111,6 @@ impl IscsiStore {
                 Ok(())
             }
         }
-    }
-
-    fn judge(&mut self, unit: &Unit) -> Result<(), DatastoreError> {
-        match self.claim(unit)? {
-            Claim::Free => {}
-            Claim::Continued(left) => {
-                self.owner.disks = left.disks;
-                self.owner.prepared = left.prepared;
-                self.is_marked = true;
-            }
-            Claim::LeftOver { note } => self.notes.push(note),
-            Claim::Destroys(found) => self.destroys = Some(found),
-        }
-        Ok(())
     }
 
     fn describe(&mut self, negotiated: &[(&'static str, String)]) {
@@ -187,7 +174,7 @@ impl IscsiStore {
 
     /// The disks that are there and ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
-        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+        self.owner.ready()
     }
 
     /// Refuses what cannot be done here. Changes nothing.
@@ -206,7 +193,7 @@ impl IscsiStore {
         let record = DiskRecord { spec, content_id: preparation.content_id };
         let unit = self.unit()?;
         self.judge_again(&unit)?;
-        if self.owner.prepared && self.owner.disks.is_some_and(|there| there.serves(&record)) {
+        if self.owner.has_written(&record) {
             self.owner.disks = Some(record);
             self.mark(&unit)?;
             unit.close();

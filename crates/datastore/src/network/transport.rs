@@ -155,11 +155,6 @@ impl<S: Session> NetworkDisks<S> {
         self.sockets.notes().iter().map(ToString::to_string).collect()
     }
 
-    /// The far ends.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.paths.iter().map(|path| path.address).collect()
-    }
-
     /// Makes unstable data stable, logs out and closes the connections.
     ///
     /// # Errors

@@ -123,7 +123,7 @@ impl NfsStore {
 
     /// The disks that are there and ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
-        self.owner.disks.filter(|_| self.owner.prepared).map(|record| record.spec)
+        self.owner.ready()
     }
 
     fn export(&mut self) -> &mut Export {
@@ -181,8 +181,7 @@ impl NfsStore {
     ) -> Result<Prepared, DatastoreError> {
         self.check(&preparation.disks)?;
         let record = DiskRecord { spec: preparation.disks, content_id: preparation.content_id };
-        if self.owner.prepared
-            && self.owner.disks.is_some_and(|there| there.serves(&record))
+        if self.owner.has_written(&record)
             && let Ok(notes) = self.verify(&record.spec)
         {
             self.owner.disks = Some(record);
