@@ -128,11 +128,6 @@ impl ResultsFile {
         Ok(Self { connection, path: path.into(), _lock: Some(lock) })
     }
 
-    /// The path of the file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// What was written at the start. Its indices are in range and its cells not too many. A comparison of an
     /// earlier form is the study that it was.
     ///
@@ -162,17 +157,9 @@ impl ResultsFile {
         comparison::is_comparison(&self.connection).map_err(|e| self.error(e))
     }
 
-    /// Adds a trial, completely or not at all. A finished file becomes unfinished: the reason for
-    /// the end is written again after the last trial.
-    pub fn append_trial(&mut self, trial: &TrialRecord) -> Result<(), ResultsError> {
-        self.append_trial_of_hosts(trial, &[])
-    }
-
-    /// Like [`ResultsFile::append_trial`], with what each of several hosts did in the trial.
-    ///
-    /// # Errors
-    /// See there.
-    pub fn append_trial_of_hosts(
+    /// Adds a trial, with what each of several hosts did in it, completely or not at all. A finished
+    /// file becomes unfinished: the reason for the end is written again after the last trial.
+    pub fn append_trial(
         &mut self,
         trial: &TrialRecord,
         hosts: &[HostShare],

@@ -54,7 +54,7 @@
 //! let path = directory.path().join("which.db");
 //! let mut file = ResultsFile::create(&path, &header)?;
 //! // From here on the trial is on disk, whatever happens to this process.
-//! file.append_trial(&trial)?;
+//! file.append_trial(&trial, &[])?;
 //! drop(file);
 //!
 //! let file = ResultsFile::open(&path)?;

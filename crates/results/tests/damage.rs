@@ -22,7 +22,7 @@ fn writer_to_be_killed() {
     let Some(path) = std::env::var_os(WRITER) else { return };
     let mut file = ResultsFile::create(Path::new(&path), &header()).unwrap();
     for id in 0.. {
-        file.append_trial(&trial(9, id)).unwrap();
+        file.append_trial(&trial(9, id), &[]).unwrap();
         println!("\nsafe {id}");
     }
 }
@@ -59,7 +59,7 @@ fn a_killed_run_keeps_every_trial_that_it_acknowledged() {
         for (id, found) in (0..).zip(&trials) {
             assert_eq!(found, &trial(9, id));
         }
-        file.append_trial(&trial(9, file.next_trial_id().unwrap())).unwrap();
+        file.append_trial(&trial(9, file.next_trial_id().unwrap()), &[]).unwrap();
         assert_eq!(file.finished().unwrap(), None);
     }
 }
@@ -69,7 +69,7 @@ fn a_transaction_that_is_broken_off_leaves_the_trials_before_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
-    file.append_trial(&trial(1, 0)).unwrap();
+    file.append_trial(&trial(1, 0), &[]).unwrap();
     drop(file);
     let connection = Connection::open(&path).unwrap();
     connection
@@ -93,7 +93,7 @@ fn sound_file(directory: &Path) -> Vec<u8> {
     let path = directory.join("sound.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     for id in 0..6 {
-        file.append_trial(&trial(4, id)).unwrap();
+        file.append_trial(&trial(4, id), &[]).unwrap();
     }
     file.finish(&stormeter_results::Finished {
         finished_unix_ms: 1,

@@ -31,7 +31,7 @@ fn what_was_written_is_read_back_exactly() {
         let written: Vec<_> = (0..8).map(|id| trial(seed, id)).collect();
         let mut file = ResultsFile::create(&path, &header()).unwrap();
         for trial in &written {
-            file.append_trial(trial).unwrap();
+            file.append_trial(trial, &[]).unwrap();
         }
         drop(file);
         let file = ResultsFile::open(&path).unwrap();
@@ -46,7 +46,7 @@ fn what_hosts_did_is_read_back_and_a_file_of_one_machine_has_no_tables_for_it() 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("hosts.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
-    file.append_trial(&trial(1, 0)).unwrap();
+    file.append_trial(&trial(1, 0), &[]).unwrap();
     assert_eq!(file.host_shares().unwrap(), []);
     let share = |number: u32, clock_offset_ns| HostShare {
         number,
@@ -67,8 +67,8 @@ fn what_hosts_did_is_read_back_and_a_file_of_one_machine_has_no_tables_for_it() 
         }],
     };
     let shares = [share(0, -1_000_000), share(1, i64::MAX)];
-    file.append_trial_of_hosts(&trial(1, 1), &shares).unwrap();
-    file.append_trial_of_hosts(&trial(1, 2), &shares[..1]).unwrap();
+    file.append_trial(&trial(1, 1), &shares).unwrap();
+    file.append_trial(&trial(1, 2), &shares[..1]).unwrap();
     let [one, two] = shares;
     let expected = [(1, one.clone()), (1, two), (2, one)];
     assert_eq!(file.host_shares().unwrap(), expected);
@@ -82,7 +82,7 @@ fn a_run_is_resumed_where_it_stood_and_finished_again() {
     let path = directory.path().join("results.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     assert_eq!(file.next_trial_id().unwrap(), 0);
-    file.append_trial(&trial(1, 0)).unwrap();
+    file.append_trial(&trial(1, 0), &[]).unwrap();
     let event = Event { at_unix_ms: 7, kind: EventKind::Redone { cells: vec!["a, vm-4k".into()] } };
     file.append_event(&event).unwrap();
     file.finish(&finished(FinishReason::Interrupted)).unwrap();
@@ -92,7 +92,7 @@ fn a_run_is_resumed_where_it_stood_and_finished_again() {
     assert_eq!(files.len(), 1, "a finished run leaves one file: {files:?}");
 
     let mut file = ResultsFile::open_for_resume(&path).unwrap();
-    file.append_trial(&trial(1, 1)).unwrap();
+    file.append_trial(&trial(1, 1), &[]).unwrap();
     assert_eq!(file.finished().unwrap(), None, "it resumes");
     let failed = finished(FinishReason::Failed { reason: "disk on fire".into() });
     file.finish(&failed).unwrap();
@@ -108,8 +108,8 @@ fn a_number_is_given_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let mut file = ResultsFile::create(&path, &header()).unwrap();
-    file.append_trial(&trial(1, 0)).unwrap();
-    let error = file.append_trial(&trial(2, 0)).unwrap_err();
+    file.append_trial(&trial(1, 0), &[]).unwrap();
+    let error = file.append_trial(&trial(2, 0), &[]).unwrap_err();
     assert!(matches!(error, ResultsError::DuplicateTrial { id: 0, .. }), "{error}");
     assert_eq!(file.trials().unwrap(), [trial(1, 0)]);
 }
@@ -124,7 +124,7 @@ fn a_count_beyond_what_sqlite_holds_is_refused_whole() {
         TrialOutcome::Measured { sample, .. } => sample.backlog_operations = u64::MAX,
         TrialOutcome::Failed { sample, .. } => sample.as_mut().unwrap().window_ns = u64::MAX,
     }
-    file.append_trial(&huge).unwrap_err();
+    file.append_trial(&huge, &[]).unwrap_err();
     assert_eq!(file.trials().unwrap(), []);
 }
 
@@ -133,7 +133,7 @@ fn one_run_writes_while_others_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let mut writer = ResultsFile::create(&path, &header()).unwrap();
-    writer.append_trial(&trial(1, 0)).unwrap();
+    writer.append_trial(&trial(1, 0), &[]).unwrap();
     let error = ResultsFile::open_for_resume(&path).unwrap_err();
     assert!(matches!(error, ResultsError::InUse { .. }), "{error}");
     let error = ResultsFile::create(&path, &header()).unwrap_err();
@@ -141,7 +141,7 @@ fn one_run_writes_while_others_read() {
 
     let reader = ResultsFile::open(&path).unwrap();
     assert_eq!(reader.trials().unwrap().len(), 1);
-    writer.append_trial(&trial(1, 1)).unwrap();
+    writer.append_trial(&trial(1, 1), &[]).unwrap();
     assert_eq!(reader.trials().unwrap().len(), 2);
 
     drop((reader, writer));
@@ -283,7 +283,7 @@ fn the_tables_serve_people_with_sql() {
     let trials: Vec<_> = (0..20).map(|id| trial(5, id)).collect();
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     for trial in &trials {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial, &[]).unwrap();
     }
     drop(file);
     let compared: Vec<_> =
@@ -350,7 +350,7 @@ fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
     assert!(!plain.is_empty() && !verified.is_empty());
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     for trial in &plain {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial, &[]).unwrap();
     }
     drop(file);
     let connection = Connection::open(&path).unwrap();
@@ -362,7 +362,7 @@ fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
     assert_eq!(file.header().unwrap(), header());
     assert_eq!(file.trials().unwrap(), plain);
     for trial in &verified {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial, &[]).unwrap();
     }
     assert_eq!(file.trials().unwrap().len(), 40);
     drop(file);

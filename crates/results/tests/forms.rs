@@ -88,7 +88,7 @@ fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
     assert_eq!(file.trials().unwrap(), trials);
     trials.extend((TRIALS..TRIALS + 20).map(|id| trial(7, id)));
     for trial in &trials[TRIALS as usize..] {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial, &[]).unwrap();
     }
     assert_eq!(file.trials().unwrap(), trials);
     drop(file);
@@ -235,7 +235,7 @@ fn tables_of_a_new_file(directory: &Path) -> Vec<(String, String)> {
     // The trials added to files of earlier forms: some tables are created by the first trial that needs
     // them.
     for id in TRIALS..TRIALS + 20 {
-        file.append_trial(&trial(7, id)).unwrap();
+        file.append_trial(&trial(7, id), &[]).unwrap();
     }
     tables(&path)
 }

@@ -16,7 +16,7 @@ fn make(path: &Path, seed: u64, trials: u64) -> Vec<TrialRecord> {
     let mut file = ResultsFile::create(path, &study_header()).unwrap();
     let trials: Vec<_> = (0..trials).map(|id| study_trial(seed, id)).collect();
     for trial in &trials {
-        file.append_trial(trial).unwrap();
+        file.append_trial(trial, &[]).unwrap();
     }
     trials
 }
@@ -45,7 +45,7 @@ fn a_trial_of_no_cell_of_the_study_is_not_taken_in() {
     assert_eq!(cells, 2 * 2 * (3 * 2 + 1), "transfers have no levels of outstanding");
     let mut outside = study_trial(1, 0);
     outside.cell = Some(cells);
-    file.append_trial(&outside).unwrap_err();
+    file.append_trial(&outside, &[]).unwrap_err();
     assert_eq!(file.trials().unwrap(), []);
 }
 
@@ -233,7 +233,7 @@ fn what_was_done_to_the_storage_is_kept_with_how_it_recovered() {
         step("pause nas", 400_000_000, None),
         step("resume nas", 800_000_000, Some("no such guest")),
     ];
-    file.append_trial(&disturbed).unwrap();
+    file.append_trial(&disturbed, &[]).unwrap();
     assert_eq!(file.trials().unwrap(), [disturbed]);
     let connection = Connection::open(&path).unwrap();
     let kept: (Option<i64>, Option<i64>, i64, f64) = connection

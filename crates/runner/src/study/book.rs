@@ -139,7 +139,7 @@ impl Book<'_> {
 
     /// Appends a trial to the results file, with the share of each host if there are hosts.
     fn store(&mut self, record: TrialRecord, hosts: &[HostShare]) -> Result<(), RunError> {
-        self.file.append_trial_of_hosts(&record, hosts)?;
+        self.file.append_trial(&record, hosts)?;
         self.schedule.add(&record);
         self.attempts.add(&record);
         self.trials.push(record);
