@@ -22,7 +22,6 @@ mod settling;
 mod svg;
 mod text;
 mod touched;
-mod uncertainty;
 mod wording;
 
 use compact::Compact;

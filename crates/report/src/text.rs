@@ -74,6 +74,11 @@ pub fn wrap(text: &str, width: usize, first: &str, hang: &str) -> Vec<String> {
     lines
 }
 
+/// With the spaces of a terminal instead of those of a page.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace('\u{202f}', " ")
+}
+
 pub(crate) fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.chars().count())))
 }
@@ -87,8 +92,9 @@ pub(crate) fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) enum Style {
+    #[default]
     Plain,
     Bold,
     Dim,

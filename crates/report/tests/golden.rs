@@ -43,7 +43,7 @@ fn servers_on_this_machine_on_a_terminal() {
 #[test]
 fn a_table_fits_a_terminal_and_colour_changes_nothing_else() {
     let report = report(&[LOCAL, NAS, SAN, MEMORY]);
-    for width in [40, 60, 80, 100, 120] {
+    for width in [40, 50, 60, 70, 80, 90, 100, 110, 120] {
         let plain = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
         for line in plain.lines().filter(|line| !line.starts_with("Repeat it")) {
             // A word that is longer than the line, such as a URL, cannot be broken; all else can.
@@ -65,12 +65,26 @@ fn a_table_fits_a_terminal_and_colour_changes_nothing_else() {
 #[test]
 fn every_form_of_the_table_has_every_figure() {
     let report = report(&[LOCAL, NAS]);
-    for (width, spread) in [(100, true), (78, false), (40, true)] {
+    let forms = [
+        (120, true, true, true),
+        (100, true, true, true),
+        (90, false, true, true),
+        (80, false, true, true),
+        (76, false, true, false),
+        (70, false, false, true),
+        (40, true, true, true),
+    ];
+    for (width, spread, interval, word) in forms {
         let text = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
-        for figure in ["128 431", "98 378", "76.6 ±1.4", "costlier", "maximum latency", "24.1ms"] {
+        for figure in ["128 431", "98 378", "−23.4 %", "+55.4 %", "maximum latency", "24.1ms"] {
             assert!(text.contains(figure), "{width}: {figure}: {text}");
         }
         assert_eq!(text.contains("±30.4%"), spread, "{width}: {text}");
+        assert_eq!(text.contains("−23.4 % (−24.8 to −22.0 %)"), interval, "{width}: {text}");
+        assert_eq!(text.contains("interval where there is room"), !interval, "{width}: {text}");
+        assert_eq!(text.contains("−24.8 to −22.0 %) slower"), interval && word, "{width}: {text}");
+        assert_eq!(text.contains("costlier"), word, "{width}: {text}");
+        assert_eq!(text.contains("▼ worse"), !word, "{width}: {text}");
     }
 }
 
@@ -93,7 +107,9 @@ fn what_is_hardly_known_does_not_break_the_table() {
     for line in text.lines().filter(|line| !line.starts_with("Repeat it")) {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    assert!(text.contains("76.6 (0 to >9999)"), "{text}");
+    for change in ["−23.4 % (−100 to > +1000 %)", "2.5 times (0 to > 1000 times)"] {
+        assert!(text.contains(change), "{change}: {text}");
+    }
 }
 
 #[test]

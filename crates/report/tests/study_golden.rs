@@ -78,7 +78,7 @@ fn wide() -> Report {
 #[test]
 fn tables_fit_the_width_and_colour_changes_nothing_else() {
     let of = [study as fn() -> Report, wide, disturbed, fixed_work];
-    let widths = [40, 60, 80, 100];
+    let widths = [40, 50, 60, 70, 80, 100, 120];
     for (report, width) in of.iter().flat_map(|report| widths.map(|width| (report(), width))) {
         let plain = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });
         for line in plain.lines().filter(|line| !line.starts_with("Repeat it")) {

@@ -24,7 +24,7 @@ pub struct StudyPlan {
     /// The hosts that run the trials, in the order of the file; empty: this machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<StudyHost>,
-    /// Index of the datastore that the others are relative to (= 100).
+    /// Index of the datastore that the others are relative to.
     pub baseline: usize,
     /// The levels of the factor `workload`. At least one.
     #[schemars(length(min = 1))]

@@ -27,7 +27,8 @@ fn two_directories_give_a_sentence_a_table_a_page_and_a_results_file() {
     let (sentence, table) = stdout.split_once("\n\n").unwrap();
     assert!(sentence.starts_with("b ") && sentence.contains("in IOPS"), "{stdout}");
     assert!(sentence.contains("95 % CI") && sentence.contains("blocks"), "{stdout}");
-    for words in ["baseline = 100", "p99.9 latency", "CPU per I/O", "seed 7", "Repeat it:"] {
+    for words in ["baseline; ", " change\n", "p99.9 latency", "CPU per I/O", "seed 7", "Repeat it:"]
+    {
         assert!(table.contains(words), "{words:?} is not in {stdout}");
     }
     assert!(!stdout.contains('\x1b'), "a file needs no colours");

@@ -106,7 +106,7 @@ pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A sign next to the word, so that a verdict does not depend on its colour.
+/// A sign next to the word or in its place, so that a verdict does not depend on its colour.
 pub(crate) fn verdict_sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "▲",
@@ -115,6 +115,21 @@ pub(crate) fn verdict_sign(verdict: Verdict) -> &'static str {
         Verdict::Inconclusive => "?",
         Verdict::Invalid => "✕",
     }
+}
+
+/// What the signs of these verdicts mean: `▲ better, ▼ worse`, where a line does not break after a sign.
+pub(crate) fn signs(is_shown: impl Fn(Verdict) -> bool) -> String {
+    let meanings = [
+        (Verdict::Faster, "better"),
+        (Verdict::Slower, "worse"),
+        (Verdict::Equivalent, "equivalent"),
+        (Verdict::Inconclusive, "inconclusive"),
+        (Verdict::Invalid, "invalid"),
+    ];
+    let shown = meanings.into_iter().filter(|(verdict, _)| is_shown(*verdict));
+    let shown =
+        shown.map(|(verdict, meaning)| format!("{}\u{202f}{meaning}", verdict_sign(verdict)));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The word that fits the metric: a CPU cost is cheaper, not faster.

@@ -4,11 +4,11 @@
 use stormeter_statistics::Verdict;
 
 use super::model::Compact;
-use super::pair;
-use super::sentence::headline;
+use super::pair::{self, Form};
+use super::sentence::{headline, signs};
 use crate::printable::printable;
 use crate::quantity::{level_percent, percent};
-use crate::text::{Paint, Style, TerminalOptions, findings, pad_right, push_line, wrap};
+use crate::text::{Paint, Style, TerminalOptions, findings, pad_right, plain, push_line, wrap};
 use crate::touched;
 use crate::wording;
 
@@ -40,16 +40,17 @@ pub fn terminal(report: &Compact, options: TerminalOptions) -> String {
     }
     push_line(&mut text, "");
     legend(report, width, paint, &mut text);
+    let mut forms = Vec::new();
     for candidate in 0..report.datastores.len() {
         if candidate != report.header.plan.baseline {
             push_line(&mut text, "");
-            pair::table(report, candidate, (width, paint), &mut text);
+            forms.push(pair::table(report, candidate, (width, paint), &mut text));
         }
     }
     push_line(&mut text, "");
-    let caption = caption(report);
+    let caption = caption(report, &forms);
     for line in wrap(&caption, width, "", "") {
-        push_line(&mut text, &paint.with(Style::Dim, &line));
+        push_line(&mut text, &paint.with(Style::Dim, &plain(&line)));
     }
     let times = report.is_open_loop().then(|| wording::OPEN_LOOP_TIMES.to_string());
     for sentence in times.into_iter().chain(wording::ceilings(report)) {
@@ -68,7 +69,7 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
     let longest = report.datastores.iter().map(|d| d.label.chars().count()).max().unwrap_or(0);
     let beside = longest + 4;
     for (index, datastore) in report.datastores.iter().enumerate() {
-        let role = if index == report.header.plan.baseline { "baseline = 100; " } else { "" };
+        let role = if index == report.header.plan.baseline { "baseline; " } else { "" };
         let mut words = format!("{role}{}", wording::datastore(&datastore.description));
         if datastore.description.url != datastore.label {
             words = format!("{}; {words}", datastore.description.url);
@@ -98,13 +99,21 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
     }
 }
 
-fn caption(report: &Compact) -> String {
+fn caption(report: &Compact, forms: &[Form]) -> String {
     let plan = &report.header.plan;
+    let room = if forms.iter().all(|form| form.intervals) { "" } else { " where there is room" };
     let adjusted = if report.metrics().len() > 1 { " (other metrics: Holm-adjusted)" } else { "" };
+    let signs = match forms.iter().all(|form| form.words) {
+        true => String::new(),
+        false => {
+            let verdicts = report.comparisons.iter().map(|of| of.comparison.verdict);
+            format!(" {}.", signs(|verdict| verdicts.clone().any(|of| of == verdict)))
+        }
+    };
     format!(
-        "* decides the verdict. Relative values are ratios within blocks, baseline = 100, with their \
-         {} % interval{adjusted}: ± where it is symmetric, otherwise its ends. Equivalence margin \
-         {} %, requested precision {} %, seed {}.",
+        "* decides the verdict. Changes from the baseline are taken within blocks, with their {} % \
+         interval{room}{adjusted}; from double and from half on they are multiples.{signs} \
+         Equivalence margin {} %, requested precision {} %, seed {}.",
         level_percent(plan.level_of_ratios()),
         percent(plan.design.margin),
         percent(plan.design.precision),

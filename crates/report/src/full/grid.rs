@@ -1,7 +1,7 @@
 //! The cells of a study as rows of loads and columns of datastores, which is the order in every table and chart.
 
 use stormeter_statistics::{
-    CellSummary, FailedTrials, Interval, LEAST_PREDICTED, MetricSummary, Relative, Verdict,
+    CellSummary, FailedTrials, Interval, LEAST_PREDICTED, MetricSummary, Relative,
 };
 use stormeter_study::{Cell, Metric};
 
@@ -190,22 +190,4 @@ pub(crate) fn cell_name(report: &Report, cells: &[Cell], cell: usize) -> String 
     let workload = plan.workloads.get(place.workload).map_or("?", |w| w.name.as_str());
     let (datastore, workload) = (elide(datastore, LONGEST_NAME), elide(workload, LONGEST_NAME));
     format!("{datastore}, {workload}, {}", plan.load_label(place))
-}
-
-/// A relative value as it is shown: 76.6 when the baseline is 100.
-pub(crate) fn hundred(ratio: f64) -> String {
-    let digits = if ratio >= 10.0 { 0 } else { 1 };
-    if ratio.is_finite() { format!("{:.digits$}", ratio * 100.0) } else { "–".into() }
-}
-
-/// A sign for a verdict, so that none depends on its colour.
-pub(crate) fn sign(verdict: Option<Verdict>) -> char {
-    match verdict {
-        Some(Verdict::Faster) => '+',
-        Some(Verdict::Slower) => '-',
-        Some(Verdict::Equivalent) => '=',
-        Some(Verdict::Inconclusive) => '?',
-        Some(Verdict::Invalid) => '!',
-        None => ' ',
-    }
 }

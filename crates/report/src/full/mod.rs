@@ -5,6 +5,7 @@
 
 pub(crate) mod grid;
 pub(crate) mod hosts;
+mod matrix;
 pub(crate) mod page;
 mod remarks;
 pub(crate) mod steps;
@@ -12,7 +13,7 @@ pub(crate) mod terminal;
 pub(crate) mod why;
 pub(crate) mod words;
 
-pub(crate) use grid::{cell_name, hundred};
+pub(crate) use grid::cell_name;
 pub(crate) use hosts::hosts;
 pub(crate) use steps::disturbed;
 

@@ -1,19 +1,19 @@
 //! A study as text for a terminal: the answers first, then the findings, then the matrix.
 
 use stormeter_statistics::{Answer, FailedTrials, Reply, Verdict};
-use stormeter_study::Metric;
 
-use super::grid::{Grid, Load, hundred, sign};
+use super::grid::Grid;
+use super::matrix::matrix;
 use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
 use crate::columns::Columns;
+use crate::compact::sentence::signs;
 use crate::model::Report;
 use crate::phrases;
 use crate::printable::printable;
-use crate::quantity::{Quantity, level_percent, metric_value, percent};
-use crate::text::{Paint, Style, TerminalOptions, findings, pad_left, pad_right, push_line, wrap};
-use crate::uncertainty;
+use crate::quantity::{Quantity, level_percent, percent};
+use crate::text::{Paint, Style, TerminalOptions, findings, plain, push_line, wrap};
 use crate::wording;
 
 /// The study as text, ending in a line break. Tables that are too wide are split by datastores.
@@ -58,13 +58,14 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     }
     findings(&report.findings, width, paint, &mut text);
     failed(&grid, width, paint, &mut text);
+    let mut with_intervals = true;
     for metric in grid.headline_metrics() {
-        matrix(&grid, metric, width, paint, &mut text);
+        with_intervals &= matrix(&grid, metric, width, paint, &mut text);
     }
     why::terminal(&grid, width, paint, &mut text);
     steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
-    closing(&grid, width, paint, &mut text);
+    closing(&grid, with_intervals, (width, paint), &mut text);
     if options.repeat {
         push_line(&mut text, "");
         push_line(&mut text, &format!("Repeat it: {}", printable(&report.repeat_command)));
@@ -198,163 +199,6 @@ fn failed(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
-/// One metric of all cells: a row for each load, a column for each datastore, with absolute values of the
-/// baseline and values of the others relative to it.
-fn matrix(grid: &Grid<'_>, metric: Metric, width: usize, paint: Paint, text: &mut String) {
-    let baseline = grid.baseline();
-    let title = format!(
-        "{} ({}); {} = 100",
-        capital(metric.title()),
-        words::better(metric),
-        printable(&grid.datastore(baseline))
-    );
-    let rows = labels(grid);
-    let head = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    let column = |datastore: usize| -> Vec<(String, Style)> {
-        rows.iter()
-            .map(|(_, load)| match load.and_then(|load| load.cells.get(datastore)) {
-                None => (String::new(), Style::Plain),
-                Some(&cell) => entry(grid, cell, metric),
-            })
-            .collect()
-    };
-    let columns: Vec<(String, Vec<(String, Style)>)> =
-        grid.columns().into_iter().map(|d| (printable(&grid.datastore(d)), column(d))).collect();
-    let wide = |(name, cells): &(String, Vec<(String, Style)>)| {
-        cells
-            .iter()
-            .map(|(cell, _)| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-            .max(name.chars().count())
-    };
-    let Some((base, others)) = columns.split_first() else { return };
-    // Where not even two datastores fit side by side, each gets its own lines.
-    let narrowest = others.iter().map(wide).min().map_or(0, |other| other + 3);
-    if head + 3 + wide(base) + narrowest > width {
-        let rows: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
-        stacked(&title, &rows, &columns, (width, paint), text);
-        return;
-    }
-    let mut rest = others;
-    let mut is_first = true;
-    while is_first || !rest.is_empty() {
-        let title = if is_first { title.clone() } else { format!("{title}, continued") };
-        is_first = false;
-        let mut used = head + 3 + wide(base);
-        let mut taken = 0;
-        // At least one, however wide it is, or the loop would never end.
-        while taken < rest.len() && (taken == 0 || used + 3 + wide(&rest[taken]) <= width) {
-            used += 3 + wide(&rest[taken]);
-            taken += 1;
-        }
-        let (now, later) = rest.split_at(taken);
-        rest = later;
-        for line in wrap(&title, width, "", "  ") {
-            push_line(text, &paint.with(Style::Bold, &line));
-        }
-        let shown: Vec<_> = std::iter::once(base).chain(now).collect();
-        let mut line = " ".repeat(head);
-        for column in &shown {
-            line += &format!("   {}", pad_left(&column.0, wide(column)));
-        }
-        push_line(text, &paint.with(Style::Bold, line.trim_end()));
-        for (index, (label, _)) in rows.iter().enumerate() {
-            let mut line = pad_right(label, head);
-            for column in &shown {
-                let (cell, style) = &column.1[index];
-                let padding = " ".repeat(wide(column).saturating_sub(cell.chars().count()));
-                line += &format!("   {padding}{}", paint.with(*style, cell));
-            }
-            push_line(text, line.trim_end());
-        }
-        push_line(text, "");
-    }
-}
-
-/// A line for each datastore below each load.
-fn stacked(
-    title: &str,
-    rows: &[&str],
-    columns: &[(String, Vec<(String, Style)>)],
-    (width, paint): (usize, Paint),
-    text: &mut String,
-) {
-    for line in wrap(title, width, "", "  ") {
-        push_line(text, &paint.with(Style::Bold, &line));
-    }
-    for (index, label) in rows.iter().enumerate() {
-        push_line(text, label);
-        for (name, cells) in columns {
-            let (cell, style) = &cells[index];
-            let (columns, cell) = (cell.chars().count(), paint.with(*style, cell.trim_start()));
-            match columns {
-                0 => {}
-                columns if 6 + name.chars().count() + columns <= width => {
-                    push_line(text, &format!("    {name}  {cell}"));
-                }
-                _ => {
-                    push_line(text, &format!("    {name}"));
-                    push_line(text, &format!("      {cell}"));
-                }
-            }
-        }
-    }
-    push_line(text, "");
-}
-
-/// The labels of rows; a workload with several loads has its own row above them.
-fn labels<'a>(grid: &'a Grid<'_>) -> Vec<(String, Option<&'a Load>)> {
-    let workloads = grid.report.plan().workloads.len();
-    let mut rows = Vec::new();
-    for workload in 0..workloads {
-        let loads = grid.loads_of(workload);
-        let name = printable(&grid.workload(workload));
-        match loads.as_slice() {
-            [only] => rows.push((format!("{name}, {}", only.label), Some(*only))),
-            loads => {
-                rows.push((name, None));
-                rows.extend(loads.iter().map(|load| (format!("  {}", load.label), Some(*load))));
-            }
-        }
-    }
-    rows
-}
-
-/// `76.6 ±1.4 -  98 378`: relative, its half width, the verdict's sign, absolute.
-fn entry(grid: &Grid<'_>, cell: usize, metric: Metric) -> (String, Style) {
-    let absolute = grid.value(cell, metric).map(|value| metric_value(metric, value.value));
-    let Some(absolute) = absolute else {
-        let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
-        return (if is_failed { "failed" } else { "–" }.into(), Style::Plain);
-    };
-    if grid.is_baseline(cell) {
-        return (absolute, Style::Plain);
-    }
-    let Some(relative) = grid.relative(cell, metric) else { return (absolute, Style::Plain) };
-    let verdict = relative.comparison.as_ref().map(|comparison| comparison.verdict);
-    // Absolute values are aligned to the longest.
-    let longest = grid
-        .loads
-        .iter()
-        .filter_map(|load| grid.value(*load.cells.get(grid.cells[cell].datastore)?, metric))
-        .map(|value| metric_value(metric, value.value).chars().count())
-        .max()
-        .unwrap_or(0);
-    let ratio = match &relative.comparison {
-        Some(comparison) => uncertainty::relative(relative.ratio, &comparison.interval),
-        None => hundred(relative.ratio),
-    };
-    let text = format!("{ratio} {}  {}", sign(verdict), pad_left(&absolute, longest));
-    (text, verdict.map_or(Style::Plain, Style::of))
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    first + characters.as_str()
-}
-
 /// The steps on the storage in the middle trial of each cell, and how throughput recovered from them.
 fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     let cells = super::steps::of_cells(grid);
@@ -425,36 +269,39 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
-fn closing(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+fn closing(
+    grid: &Grid<'_>,
+    with_intervals: bool,
+    (width, paint): (usize, Paint),
+    text: &mut String,
+) {
     let report = grid.report;
     let plan = report.plan();
     let any = |wanted: Verdict| {
         let mut all = report.analysis.cells.iter().flat_map(|cell| &cell.relative);
         all.any(|relative| relative.comparison.as_ref().is_some_and(|c| c.verdict == wanted))
     };
-    let signs: Vec<&str> = [
-        (Verdict::Faster, "+ better"),
-        (Verdict::Slower, "- worse"),
-        (Verdict::Equivalent, "= equivalent"),
-        (Verdict::Inconclusive, "? inconclusive"),
-        (Verdict::Invalid, "! invalid"),
-    ]
-    .into_iter()
-    .filter(|(verdict, _)| any(*verdict))
-    .map(|(_, words)| words)
-    .collect();
-    let signs = if signs.is_empty() { String::new() } else { format!(" {}.", signs.join(", ")) };
+    let signs = match signs(any) {
+        signs if signs.is_empty() => signs,
+        signs => format!(" {signs}."),
+    };
+    let mut relatives = report.analysis.cells.iter().flat_map(|cell| &cell.relative);
+    let interval = match relatives.any(|relative| grid.interval(relative).is_some()) {
+        true => {
+            let room = if with_intervals { "" } else { " where there is room" };
+            format!(", with their {} % interval{room}", level_percent(plan.level_of_ratios()))
+        }
+        false => String::new(),
+    };
     let caption = format!(
-        "Relative values are ratios within blocks, baseline = 100, with their {} % interval (± where it \
-         is symmetric, otherwise its ends), followed by absolute values.{signs} Equivalence margin \
-         {} %, seed {}.",
-        level_percent(plan.level_of_ratios()),
+        "Changes from the baseline are taken within blocks{interval}; from double and from half on \
+         they are multiples. Absolute values follow.{signs} Equivalence margin {} %, seed {}.",
         percent(plan.design.margin),
         plan.seed
     );
     let mut dim = |words: &str| {
         for line in wrap(&printable(words), width, "", "") {
-            push_line(text, &paint.with(Style::Dim, &line));
+            push_line(text, &paint.with(Style::Dim, &plain(&line)));
         }
     };
     dim(&caption);

@@ -10,6 +10,7 @@ use crate::model::{Report, WorkloadCeiling};
 use crate::phrases;
 use crate::quantity::{level_percent, metric_value, percent};
 use crate::svg::metric_tick;
+use crate::text::plain;
 use crate::wording::{self, is_in_the_network, plural};
 
 /// A reply in a word or two.
@@ -76,7 +77,7 @@ impl Scale {
 
     pub(crate) fn show(self, value: f64) -> String {
         match self {
-            Scale::Ratio => plain(change::show(value)),
+            Scale::Ratio => plain(&change::show(value)),
             Scale::Of(metric) => metric_value(metric, value),
         }
     }
@@ -93,15 +94,10 @@ impl Scale {
     /// The interval of a value: `−24.8 to −22.0 %`.
     pub(crate) fn range(self, value: f64, interval: &Interval) -> String {
         match self {
-            Scale::Ratio => plain(change::range(value, interval)),
+            Scale::Ratio => plain(&change::range(value, interval)),
             Scale::Of(_) => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
         }
     }
-}
-
-/// With the spaces of a terminal instead of those of a page.
-fn plain(text: String) -> String {
-    text.replace('\u{202f}', " ")
 }
 
 /// `nas / local, IOPS: −23.4 % (95 % CI −24.8 to −22.0 %)`.

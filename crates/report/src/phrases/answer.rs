@@ -158,7 +158,7 @@ fn f_test(of: &TermResult) -> Option<String> {
     Some(format!("{} F({df:.0}, {residual_df:.0}) = {f:.2}, {}", term(&of.factors), p_value(p)))
 }
 
-/// `datastore b / a +10.4 % (90 % CI +10.1 % to +10.6 %)`.
+/// `datastore b / a +10.4 % (90 % CI +10.1 to +10.6 %)`.
 fn largest(of: &TermResult) -> Option<String> {
     Some(format!("{} {}", term(&of.factors), difference(of.largest.as_ref()?)))
 }
