@@ -11,7 +11,7 @@
 //! tests compare with.
 //!
 //! Source of the identities: Abramowitz & Stegun, *Handbook of Mathematical Functions*, 26.2,
-//! 26.4, 26.6 and 26.7.
+//! 26.6 and 26.7.
 
 use statrs::function::beta::{beta_reg, ln_beta};
 use statrs::function::erf::erfc;

@@ -5,20 +5,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::cell::RefCell;
-use std::rc::Rc;
+mod common;
 
-use stormeter_driver::drive;
-use stormeter_simulator::{
-    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
-};
+use common::MS;
+use stormeter_simulator::Service;
 use stormeter_statistics::{
     Analysis, CellTrial, Comparison, Fact, Severity, Surroundings, analyse,
 };
-use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing, profile};
-use stormeter_trial::{CpuUsage, HostCpu, Limits, Sample, Trial};
+use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
+use stormeter_trial::{CpuUsage, HostCpu, Sample};
 
-const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 const BLOCKS: u32 = 6;
 /// An I/O in this process, and beyond it in interrupts.
@@ -32,47 +28,10 @@ const IDLE_NS: u64 = 12_000_000;
 fn plan(metric: Metric) -> ComparisonPlan {
     ComparisonPlan {
         datastores: vec!["sim:slow".into(), "sim:fast".into()],
-        baseline: 0,
-        workload: profile("vm-4k").unwrap().workload,
-        vms: 1,
-        disk_bytes: 1 << 30,
-        threads: 1,
         timing: Timing { ramp_ns: 100 * MS, duration_ns: 5 * S, interval_ns: 100 * MS },
         metric,
-        precision: 0.02,
-        margin: 0.05,
-        level: 0.95,
-        min_blocks: BLOCKS,
-        max_blocks: BLOCKS,
-        time_limit_ns: u64::MAX,
-        equal_load: None,
-        seed: 1,
-        verify: false,
+        ..common::plan(BLOCKS)
     }
-}
-
-/// The usual load (4 outstanding I/Os) on four servers that take so long.
-fn sample(plan: &ComparisonPlan, seed: u64, median_ns: u64) -> Sample {
-    let time = VirtualTime::new();
-    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, seed)));
-    let service = Service::LogNormal { median_ns, sigma: 0.1 };
-    let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, noise, seed);
-    let trial = Trial {
-        workload: plan.workload.clone(),
-        first_disk: 0,
-        disks: plan.vms,
-        disk_bytes: plan.disk_bytes,
-        seed,
-        start: Default::default(),
-        content_seed: 0,
-        verify: false,
-        ramp_ns: plan.timing.ramp_ns,
-        duration_ns: plan.timing.duration_ns,
-        interval_ns: plan.timing.interval_ns,
-        limits: Limits::default(),
-    };
-    drive(&trial, || Some(time.now_ns()), &mut disks, &mut time.clock(), &mut ()).unwrap()
 }
 
 /// What is read of such a trial on two CPUs; an I/O costs a little more or less from trial to trial.
@@ -98,7 +57,8 @@ fn analysis(plan: &ComparisonPlan) -> Analysis {
         .flat_map(|block| [(block, 0, 40 * MS), (block, 1, 2 * MS / 5)])
         .map(|(block, datastore, median_ns)| {
             let seed = u64::from(block) * 2 + datastore as u64;
-            let sample = sample(plan, seed, median_ns);
+            let service = Service::LogNormal { median_ns, sigma: 0.1 };
+            let sample = common::sample(plan, seed, service);
             let cpu = cpu(&sample, seed);
             (block, datastore, sample, cpu)
         })

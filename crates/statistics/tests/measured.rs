@@ -3,67 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::cell::RefCell;
-use std::rc::Rc;
+mod common;
 
-use stormeter_driver::drive;
-use stormeter_simulator::{
-    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
-};
+use stormeter_simulator::Service;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{
     Analysis, CellTrial, Comparison, Fact, Severity, Surroundings, Verdict, analyse, decide,
 };
-use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
-use stormeter_trial::{CpuUsage, Limits, Memory, MemoryPlace, Sample, Trial};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan};
+use stormeter_trial::{CpuUsage, Memory, MemoryPlace, Sample};
 
-const MS: u64 = 1_000_000;
 const BLOCKS: u32 = 12;
 
 fn plan(precision: f64) -> ComparisonPlan {
-    ComparisonPlan {
-        datastores: vec!["sim:a".into(), "sim:b".into()],
-        baseline: 0,
-        workload: profile("vm-4k").unwrap().workload,
-        vms: 1,
-        disk_bytes: 1 << 30,
-        threads: 1,
-        timing: Timing { ramp_ns: 10 * MS, duration_ns: 100 * MS, interval_ns: 20 * MS },
-        metric: Metric::LatencyP50,
-        precision,
-        margin: 0.05,
-        level: 0.95,
-        min_blocks: 5,
-        max_blocks: BLOCKS,
-        time_limit_ns: u64::MAX,
-        equal_load: None,
-        seed: 1,
-        verify: false,
-    }
-}
-
-/// A trial on storage that takes exactly so long for every I/O.
-fn trial(plan: &ComparisonPlan, service_ns: u64) -> Sample {
-    let trial = Trial {
-        workload: plan.workload.clone(),
-        first_disk: 0,
-        disks: 1,
-        disk_bytes: plan.disk_bytes,
-        seed: 1,
-        start: Default::default(),
-        content_seed: 0,
-        ramp_ns: plan.timing.ramp_ns,
-        duration_ns: plan.timing.duration_ns,
-        interval_ns: plan.timing.interval_ns,
-        limits: Limits::default(),
-        verify: false,
-    };
-    let time = VirtualTime::new();
-    let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
-    let service = Service::Constant { ns: service_ns };
-    let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
-    drive(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap()
+    let metric = Metric::LatencyP50;
+    ComparisonPlan { metric, precision, min_blocks: 5, ..common::plan(BLOCKS) }
 }
 
 /// What is concluded from blocks whose trials take so long for an I/O, and whether the precision is reached.
@@ -75,7 +29,10 @@ fn conclude(
     let cpu = CpuUsage::default();
     let places = (0..BLOCKS).flat_map(|block| [(block, 0), (block, 1)]);
     let samples: Vec<(u32, usize, Sample)> = places
-        .map(|(block, datastore)| (block, datastore, trial(plan, service_ns(block, datastore))))
+        .map(|(block, datastore)| {
+            let service = Service::Constant { ns: service_ns(block, datastore) };
+            (block, datastore, common::sample(plan, plan.seed, service))
+        })
         .collect();
     let views: Vec<CellTrial<'_>> = samples
         .iter()

@@ -7,10 +7,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod common;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::thread;
 
+use common::MS;
 use stormeter_driver::drive;
 use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualClock, VirtualTime,
@@ -19,32 +22,18 @@ use stormeter_statistics::course::ERROR;
 use stormeter_statistics::stopping::Decision;
 use stormeter_statistics::{Analysis, CellTrial, Fact, Surroundings, Verdict, analyse, decide};
 use stormeter_study::{
-    ComparisonPlan, Metric, StudyPlan, Timing, block_order, profile, trial_seed, trial_start,
+    ComparisonPlan, Metric, StudyPlan, Timing, block_order, trial_seed, trial_start,
 };
 use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
 
 const SEEDS: u64 = 1000;
-const MS: u64 = 1_000_000;
 
 fn plan(seed: u64) -> ComparisonPlan {
     ComparisonPlan {
-        datastores: vec!["sim:a".into(), "sim:b".into()],
-        baseline: 0,
-        workload: profile("vm-4k").unwrap().workload,
-        vms: 1,
-        disk_bytes: 1 << 30,
-        threads: 1,
         timing: Timing { ramp_ns: 10 * MS, duration_ns: 200 * MS, interval_ns: 20 * MS },
-        metric: Metric::Iops,
-        precision: 0.02,
-        margin: 0.05,
-        level: 0.95,
         min_blocks: 5,
-        max_blocks: 100,
-        time_limit_ns: u64::MAX,
-        equal_load: None,
         seed,
-        verify: false,
+        ..common::plan(100)
     }
 }
 

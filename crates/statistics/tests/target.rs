@@ -2,74 +2,25 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::cell::RefCell;
-use std::rc::Rc;
+mod common;
 
-use stormeter_driver::drive;
-use stormeter_simulator::{
-    FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
-};
+use common::MS;
+use stormeter_simulator::Service;
 use stormeter_statistics::{Analysis, CellTrial, Surroundings, analyse};
-use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
-use stormeter_trial::{CpuUsage, Limits, Sample, Trial};
+use stormeter_study::{ComparisonPlan, Metric, StudyPlan};
+use stormeter_trial::CpuUsage;
 
-const MS: u64 = 1_000_000;
 const BLOCKS: u32 = 5;
 const METRIC: Metric = Metric::TargetCpuPerIo;
 
-fn plan() -> ComparisonPlan {
-    ComparisonPlan {
-        datastores: vec!["sim:a".into(), "sim:b".into()],
-        baseline: 0,
-        workload: profile("vm-4k").unwrap().workload,
-        vms: 1,
-        disk_bytes: 1 << 30,
-        threads: 1,
-        timing: Timing { ramp_ns: 10 * MS, duration_ns: 100 * MS, interval_ns: 20 * MS },
-        metric: Metric::Iops,
-        precision: 0.02,
-        margin: 0.05,
-        level: 0.95,
-        min_blocks: BLOCKS,
-        max_blocks: BLOCKS,
-        time_limit_ns: u64::MAX,
-        equal_load: None,
-        seed: 1,
-        verify: false,
-    }
-}
-
-fn sample(plan: &ComparisonPlan) -> Sample {
-    let time = VirtualTime::new();
-    let calm = NoisePlan { noise: 0.0, correlation: 0.0, step_ns: MS, drift_per_s: 0.0 };
-    let noise = Rc::new(RefCell::new(HostNoise::new(calm, 1)));
-    let service = Service::LogNormal { median_ns: MS, sigma: 0.3 };
-    let model = Model { servers: 4, service, faults: FaultPlan::default() };
-    let mut disks = SimulatedDisks::new(time.clone(), model, noise, 1);
-    let trial = Trial {
-        workload: plan.workload.clone(),
-        first_disk: 0,
-        disks: plan.vms,
-        disk_bytes: plan.disk_bytes,
-        seed: plan.seed,
-        start: Default::default(),
-        content_seed: 0,
-        verify: false,
-        ramp_ns: plan.timing.ramp_ns,
-        duration_ns: plan.timing.duration_ns,
-        interval_ns: plan.timing.interval_ns,
-        limits: Limits::default(),
-    };
-    drive(&trial, || Some(time.now_ns()), &mut disks, &mut time.clock(), &mut ()).unwrap()
-}
-
 /// The analysis of trials whose target spent this much an I/O, by block and datastore.
 fn analysis(target_ns: impl Fn(u32, usize) -> Option<u64>) -> Analysis {
-    analysis_of(plan(), target_ns)
+    analysis_of(common::plan(BLOCKS), target_ns)
 }
 
 fn analysis_of(plan: ComparisonPlan, target_ns: impl Fn(u32, usize) -> Option<u64>) -> Analysis {
-    let sample = sample(&plan);
+    let service = Service::LogNormal { median_ns: MS, sigma: 0.3 };
+    let sample = common::sample(&plan, plan.seed, service);
     let operations = sample.operations();
     let cpus: Vec<(u32, usize, CpuUsage)> = (0..BLOCKS)
         .flat_map(|block| [0, 1].map(|datastore| (block, datastore)))
@@ -117,7 +68,7 @@ fn a_datastore_without_a_target_leaves_the_other_ones_figure_alone() {
 
 #[test]
 fn as_the_metric_of_the_verdict_it_loses_only_the_blocks_without_it() {
-    let plan = ComparisonPlan { metric: METRIC, ..plan() };
+    let plan = ComparisonPlan { metric: METRIC, ..common::plan(BLOCKS) };
     let restarted = analysis_of(plan, |block, _| (block != 3).then_some(700));
     let primary = &restarted.cells[1].relative[0];
     let blocks = primary.comparison.as_ref().map(|it| it.blocks);

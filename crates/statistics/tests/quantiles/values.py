@@ -4,7 +4,7 @@
     python3 -m venv /tmp/reference && /tmp/reference/bin/pip install scipy mpmath
     /tmp/reference/bin/python values.py > values.rs
 
-Quantiles come from scipy, polished to 30 digits with mpmath's incomplete beta and gamma functions,
+Quantiles come from scipy, polished to 30 digits with mpmath's error function and incomplete beta,
 so that scipy's own rounding is no limit. The few values that stand in the source files' own tests
 are printed to stderr.
 """
