@@ -5,7 +5,7 @@
 //! protocol that both know is used, or they disconnect.
 
 use serde::{Deserialize, Serialize};
-use stormeter_results::Environment;
+use stormeter_results::{DatastoreNote, Environment};
 use stormeter_runner::{
     OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialEnd, TrialOrder,
 };
@@ -13,7 +13,7 @@ use stormeter_trial::Interval;
 
 /// This version's protocol number. It is raised when a message changes in a way that an older end
 /// would misunderstand.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What an agent of this version can do.
 pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];
@@ -114,7 +114,7 @@ pub enum Report {
     /// The disks are removed.
     CleanedUp {
         /// What remains and why.
-        left: Vec<String>,
+        left: Vec<DatastoreNote>,
     },
     /// The last message.
     Goodbye,

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
+use stormeter_results::DatastoreNote;
 use stormeter_runner::{
     Executor, LocalExecutor, Progress, RunError, Silent, StartCoordinator, TrialOrder, environment,
 };
@@ -220,7 +221,7 @@ impl<W: Write> Worker<W> {
         }
     }
 
-    fn clean_up(&mut self) -> Vec<String> {
+    fn clean_up(&mut self) -> Vec<DatastoreNote> {
         self.executor.take().map(|mut executor| executor.remove()).unwrap_or_default()
     }
 

@@ -10,6 +10,7 @@ use stormeter_datastore::{
     Datastore, DatastoreUrl, DiskSpec, EngineChoice, Location, OpenOptions, Preparation, RealClock,
 };
 use stormeter_driver::ContentSource;
+use stormeter_report::left_sentence;
 use stormeter_runner::{Silent, TrialRun, run_trial};
 use stormeter_study::Timing;
 use stormeter_trial::{Arrivals, Content, Distribution, Ended, SizeShare, Workload};
@@ -211,7 +212,8 @@ pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
     let failed = |error: stormeter_datastore::DatastoreError| error.to_string();
     let mut datastore = Datastore::open(&url, options).map_err(failed)?;
     if drive.remove {
-        return datastore.remove().map_or(Ok(()), Err);
+        let left = datastore.remove().map(|left| left_sentence(&left.into()));
+        return left.map_or(Ok(()), Err);
     }
     let workload = drive.workload();
     let content = ContentSource::new(workload.content, SEED);

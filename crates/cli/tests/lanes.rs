@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, SiteExecutor, prepare};
-use stormeter_results::{Attempt, Environment, Phase, Prediction, ResultsFile, TrialRecord};
+use stormeter_results::{
+    Attempt, DatastoreNote, Environment, Phase, Prediction, ResultsFile, TrialRecord,
+};
 use stormeter_runner::{
     Collaborators, Executor, LocalExecutor, OnTrialEnd, OpenOrder, Opened, PrepareOrder,
     PreparedStore, Progress, Request, RunError, Silent, TrialEnd, TrialOrder, TrialTarget,
@@ -107,7 +109,7 @@ impl Executor for Asked<'_> {
         self.inner.trials(orders, cancel, progress, on_end)
     }
 
-    fn remove(&mut self) -> Vec<String> {
+    fn remove(&mut self) -> Vec<DatastoreNote> {
         self.inner.remove()
     }
 }

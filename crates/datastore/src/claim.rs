@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use stormeter_disk::{DatastoreFact, FoundData};
 use stormeter_units::format_bytes;
 
 use crate::owner::{Life, Owner};
@@ -19,13 +20,10 @@ pub(crate) enum Claim {
     Free,
     /// The disks of an earlier process of this same run.
     Continued(Owner),
-    /// The disks of another run, which has ended.
-    LeftOver {
-        /// A note for the record.
-        note: String,
-    },
-    /// Data that the user has allowed to be destroyed; what it is.
-    Destroys(String),
+    /// The disks of another run, which has ended; a note for the record.
+    LeftOver(DatastoreFact),
+    /// Data that the user has allowed to be destroyed.
+    Destroys(FoundData),
 }
 
 impl Claim {
@@ -34,8 +32,8 @@ impl Claim {
     pub(crate) fn accept(
         self,
         owner: &mut Owner,
-        notes: &mut Vec<String>,
-    ) -> (bool, Option<String>) {
+        notes: &mut Vec<DatastoreFact>,
+    ) -> (bool, Option<FoundData>) {
         match self {
             Self::Free => (false, None),
             Self::Continued(left) => {
@@ -43,7 +41,7 @@ impl Claim {
                 owner.prepared = left.prepared;
                 (true, None)
             }
-            Self::LeftOver { note } => {
+            Self::LeftOver(note) => {
                 notes.push(note);
                 (false, None)
             }
@@ -81,25 +79,24 @@ pub(crate) fn judge(
             if left.run_id == run_id {
                 return Ok(Claim::Continued(left));
             }
-            return Ok(Claim::LeftOver {
-                note: format!(
-                    "{} still held the disks of run {}, which has ended; they are overwritten",
-                    path.display(),
-                    left.run_id
-                ),
-            });
+            let path = path.display().to_string();
+            return Ok(Claim::LeftOver(DatastoreFact::HeldRun { path, run_id: left.run_id }));
+        }
+        Finding::Recognised(ref names) if allowed => {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            return Ok(Claim::Destroys(FoundData::Formats(names)));
+        }
+        Finding::Unrecognised { offset } if allowed => {
+            return Ok(Claim::Destroys(FoundData::Unrecognised { offset_bytes: offset }));
         }
         Finding::Recognised(_) | Finding::Unrecognised { .. } => {}
     }
-    if !allowed {
-        let given = match destroy_data.first() {
-            Some(other) => format!(" ({} names another)", other.display()),
-            None => String::new(),
-        };
-        let found = finding.to_string();
-        return Err(DatastoreError::HoldsData { path: path.into(), found, given });
-    }
-    Ok(Claim::Destroys(finding.to_string()))
+    let given = match destroy_data.first() {
+        Some(other) => format!(" ({} names another)", other.display()),
+        None => String::new(),
+    };
+    let found = finding.to_string();
+    Err(DatastoreError::HoldsData { path: path.into(), found, given })
 }
 
 /// Where a disk starts on the device.
@@ -140,7 +137,9 @@ mod tests {
         let other = refused(&["iscsi://nas1/iqn.2026-01.example:vm/0".into()]).to_string();
         assert!(other.contains("names another"), "{other}");
         let claim = judge(path, finding(), RUN, &[path.into()]);
-        assert!(matches!(claim, Ok(Claim::Destroys(found)) if found == "XFS"));
+        assert!(
+            matches!(claim, Ok(Claim::Destroys(FoundData::Formats(found))) if found == ["XFS"])
+        );
     }
 
     #[test]

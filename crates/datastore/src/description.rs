@@ -1,6 +1,7 @@
 //! What a datastore turned out to be, as a plain value for the results file.
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::DatastoreFact;
 
 use crate::{DatastoreUrl, DeviceFacts, Filesystem, LoopCache};
 
@@ -32,6 +33,6 @@ pub struct Description {
     /// The parameters negotiated with a server, as names and values; empty for storage on this host.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
-    /// What was requested and not granted, and what else affects the result; each note says what it means.
-    pub notes: Vec<String>,
+    /// What was requested and not granted, and what else affects the result.
+    pub notes: Vec<DatastoreFact>,
 }

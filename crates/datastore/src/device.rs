@@ -10,6 +10,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
+use stormeter_disk::{DatastoreFact, FoundData};
 
 use crate::aligned::AlignedBuffer;
 use crate::block::{Block, DeviceUse, DeviceUser, is_open_here};
@@ -33,8 +34,8 @@ pub(crate) struct DeviceStore {
     /// Whether the header on the device is this run's.
     marked: bool,
     /// What was on the device and will be destroyed.
-    destroys: Option<String>,
-    pub(crate) notes: Vec<String>,
+    destroys: Option<FoundData>,
+    pub(crate) notes: Vec<DatastoreFact>,
 }
 
 impl DeviceStore {
@@ -162,7 +163,8 @@ impl DeviceStore {
         self.owner.disks = Some(record);
         self.owner.prepared = false;
         if let Some(found) = self.destroys.take() {
-            self.notes.push(format!("{} held {found}; it is destroyed", self.path.display()));
+            let path = self.path.display().to_string();
+            self.notes.push(DatastoreFact::HeldData { path, found });
             // The next tool that looks would find a signature left at the end.
             let tail = self.facts.size_bytes - EDGE_BYTES;
             self.write(&AlignedBuffer::new(EDGE_BYTES as usize), tail)?;
@@ -200,7 +202,7 @@ impl DeviceStore {
     }
 
     /// Removes our header from the device; reports a failure.
-    pub(crate) fn remove(&mut self) -> Option<String> {
+    pub(crate) fn remove(&mut self) -> Option<DatastoreFact> {
         if !std::mem::take(&mut self.marked) {
             return None;
         }
@@ -208,9 +210,8 @@ impl DeviceStore {
         self.owner.prepared = false;
         let wiped =
             self.write(&AlignedBuffer::new(EDGE_BYTES as usize), 0).and_then(|()| self.sync());
-        wiped.err().map(|error| {
-            format!("the header of stormeter stays on {}: {error}", self.path.display())
-        })
+        let said = wiped.err()?.to_string();
+        Some(DatastoreFact::HeaderStays { path: self.path.display().to_string(), said })
     }
 }
 
@@ -236,7 +237,7 @@ fn open_exclusively(
     (path, number): (&Path, u64),
     direct_wanted: bool,
     block: Option<&Block>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<DatastoreFact>,
 ) -> Result<(File, bool), DatastoreError> {
     let flags = OFlag::O_RDWR | OFlag::O_EXCL | OFlag::O_CLOEXEC;
     let failed = |errno| match errno {
@@ -262,16 +263,13 @@ fn open_exclusively(
         open(path, flags, Mode::empty()).map(File::from)
     };
     if !direct_wanted {
-        notes.push(format!("{} is used through the page cache, as asked for", path.display()));
+        notes.push(DatastoreFact::Buffered { path: path.display().to_string() });
         return Ok((open(flags).map_err(failed)?, false));
     }
     match open(flags | OFlag::O_DIRECT) {
         Ok(file) => Ok((file, true)),
         Err(Errno::EINVAL) => {
-            notes.push(format!(
-                "{} refuses direct I/O; the page cache takes part, so reads may come from memory",
-                path.display()
-            ));
+            notes.push(DatastoreFact::DeviceRefusesDirect { path: path.display().to_string() });
             Ok((open(flags).map_err(failed)?, false))
         }
         Err(errno) => Err(failed(errno)),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 use nix::unistd::{Whence, lseek};
+use stormeter_disk::DatastoreFact;
 
 use crate::block::{Block, parse_number};
 use crate::folder::{Folder, disk_name, folder_name};
@@ -33,7 +34,7 @@ pub(crate) struct DirectoryStore {
     direct: bool,
     pub(crate) logical_block_bytes: u32,
     pub(crate) filesystem: Option<Filesystem>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<DatastoreFact>,
 }
 
 impl DirectoryStore {
@@ -83,10 +84,8 @@ impl DirectoryStore {
 
     fn find_direct_io(&mut self, wanted: bool) -> Result<(), DatastoreError> {
         if !wanted {
-            self.notes.push(format!(
-                "{} is used through the page cache, as asked for",
-                self.directory.display()
-            ));
+            let path = self.directory.display().to_string();
+            self.notes.push(DatastoreFact::Buffered { path });
             return Ok(());
         }
         match direct_io(&self.folder)? {
@@ -94,11 +93,10 @@ impl DirectoryStore {
                 self.direct = true;
                 self.logical_block_bytes = logical_block_bytes;
             }
-            DirectIo::Refused => self.notes.push(format!(
-                "its file system ({}) refuses direct I/O; the page cache takes part, so reads may \
-                 come from memory",
-                self.kind()
-            )),
+            DirectIo::Refused => {
+                let file_system = self.kind().to_owned();
+                self.notes.push(DatastoreFact::FileSystemRefusesDirect { file_system });
+            }
         }
         Ok(())
     }
@@ -106,14 +104,10 @@ impl DirectoryStore {
     fn note_memory(&mut self) {
         match self.kind() {
             kind @ ("tmpfs" | "ramfs") => {
-                self.notes.push(format!(
-                    "its file system is {kind}: files are in memory, not on storage"
-                ));
+                let file_system = kind.to_owned();
+                self.notes.push(DatastoreFact::InMemory { file_system });
             }
-            "zfs" => self.notes.push(
-                "its file system is zfs: direct I/O may still be served from its cache (the ARC)"
-                    .into(),
-            ),
+            "zfs" => self.notes.push(DatastoreFact::ZfsCache),
             _ => {}
         }
     }
@@ -217,7 +211,7 @@ impl DirectoryStore {
         &mut self,
         preparation: &mut Preparation<'_>,
         record: DiskRecord,
-    ) -> Result<Vec<String>, DatastoreError> {
+    ) -> Result<Vec<DatastoreFact>, DatastoreError> {
         if let Some(old) = self.owner.disks {
             self.folder.remove_disks(old.spec.count);
         }
@@ -236,7 +230,7 @@ impl DirectoryStore {
         &mut self,
         preparation: &mut Preparation<'_>,
         record: DiskRecord,
-    ) -> Result<Vec<String>, DatastoreError> {
+    ) -> Result<Vec<DatastoreFact>, DatastoreError> {
         let open =
             |disk| Ok(Target { file: self.open_disk(disk, Caching::AsOpened)?, base_bytes: 0 });
         write_all(preparation, &open)?;
@@ -264,7 +258,7 @@ impl DirectoryStore {
         &self,
         spec: &DiskSpec,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<Vec<String>, DatastoreError> {
+    ) -> Result<Vec<DatastoreFact>, DatastoreError> {
         let lenient = OWN_ACCOUNTING.contains(&self.kind()) || self.kind().starts_with("fuse");
         let (mut holes, mut thin) = (0, 0);
         for disk in 0..spec.count {
@@ -293,19 +287,12 @@ impl DirectoryStore {
             thin += u32::from(metadata.blocks() * 512 < spec.size_bytes);
         }
         let mut notes = Vec::new();
+        let file_system = || self.kind().to_owned();
         if holes > 0 {
-            notes.push(format!(
-                "{} reports holes in {holes} fully written disks, as file systems do that compress \
-                 or place blocks late: reads there may touch no storage",
-                self.kind()
-            ));
+            notes.push(DatastoreFact::Holes { file_system: file_system(), disks: holes });
         }
         if thin > 0 {
-            notes.push(format!(
-                "{} reports fewer blocks than bytes for {thin} fully written disks: it compresses, \
-                 deduplicates or counts late, and reads may be cheaper than on plain storage",
-                self.kind()
-            ));
+            notes.push(DatastoreFact::FewerBlocks { file_system: file_system(), disks: thin });
         }
         Ok(notes)
     }
@@ -396,7 +383,7 @@ impl DirectoryStore {
     }
 
     /// Removes disks and folder; reports what remains.
-    pub(crate) fn remove(&mut self) -> Option<String> {
+    pub(crate) fn remove(&mut self) -> Option<DatastoreFact> {
         self.owner.prepared = false;
         self.folder.remove(self.owner.disks.map_or(0, |record| record.spec.count))
     }

@@ -2,10 +2,14 @@
 
 use std::fs::File;
 
-use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
+use stormeter_disk::{
+    Completion, DeviceError, Disks, DisksError, EngineNote, Kind, Operation, Wait,
+};
 use stormeter_uring::{
     Engine, EngineChoice, EngineError, EngineOptions, RawCompletion, RawOperation,
 };
+
+use crate::engine_note::engine_notes;
 
 /// EINVAL: the kernel's answer to an offset that a device does not have.
 const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
@@ -58,8 +62,8 @@ impl FileDisks {
     }
 
     /// What the engine was asked for and did not get.
-    pub fn notes(&self) -> Vec<String> {
-        self.engine.notes().iter().map(ToString::to_string).collect()
+    pub fn notes(&self) -> Vec<EngineNote> {
+        engine_notes(self.engine.notes())
     }
 }
 

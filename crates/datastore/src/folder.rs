@@ -14,6 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+use stormeter_disk::DatastoreFact;
 
 use crate::owner::{MAX_MARK_BYTES, Owner, is_run_id};
 use crate::{DatastoreError, Filesystem};
@@ -205,22 +206,16 @@ impl Folder {
     }
 
     /// Removes our files and the folder. If the folder stays, says why.
-    pub(crate) fn remove(&self, disks: u32) -> Option<String> {
+    pub(crate) fn remove(&self, disks: u32) -> Option<DatastoreFact> {
         self.remove_disks(disks);
         for name in [PROBE, NEW_MARK, MARK] {
             let _ = self.unlink(name);
         }
+        let path = self.path.display().to_string();
         match unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir) {
             Ok(()) | Err(Errno::ENOENT) => None,
-            Err(Errno::ENOTEMPTY | Errno::EEXIST) => Some(format!(
-                "{} stays: it holds files that stormeter did not make",
-                self.path.display()
-            )),
-            Err(errno) => Some(format!(
-                "{} could not be removed ({}): remove it by hand",
-                self.path.display(),
-                errno.desc()
-            )),
+            Err(Errno::ENOTEMPTY | Errno::EEXIST) => Some(DatastoreFact::ForeignFiles { path }),
+            Err(errno) => Some(DatastoreFact::NotRemoved { path, said: errno.desc().to_owned() }),
         }
     }
 }
@@ -318,8 +313,8 @@ mod tests {
         let (folder, _) = claim(directory.path()).unwrap();
         let photo = folder.path().join("holiday.jpg");
         fs::write(&photo, "precious").unwrap();
-        let note = folder.remove(3).unwrap();
-        assert!(note.contains("did not make"), "{note}");
+        let path = folder.path().display().to_string();
+        assert_eq!(folder.remove(3), Some(DatastoreFact::ForeignFiles { path }));
         assert_eq!(fs::read_to_string(photo).unwrap(), "precious");
     }
 

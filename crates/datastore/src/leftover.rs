@@ -3,16 +3,18 @@
 use std::io;
 use std::path::Path;
 
+use stormeter_disk::DatastoreFact;
+
 use crate::folder::{Folder, is_shared, run_of_folder};
 use crate::owner::{Life, Owner};
 
-/// The leftovers of earlier runs, in words.
+/// The leftovers of earlier runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Folders that were removed.
-    pub removed: Vec<String>,
+    pub removed: Vec<DatastoreFact>,
     /// Folders that stay, each with the reason.
-    pub kept: Vec<String>,
+    pub kept: Vec<DatastoreFact>,
 }
 
 /// Removes the working folders in `directory` whose run has certainly ended, except those of the
@@ -58,20 +60,20 @@ impl Leftovers {
         owner: &Owner,
         is_shared: bool,
         folder: &Path,
-        remove: impl FnOnce(u32) -> Option<String>,
+        remove: impl FnOnce(u32) -> Option<DatastoreFact>,
     ) {
-        let path = folder.display();
+        let path = folder.display().to_string();
         match owner.life(is_shared) {
             Life::Own | Life::Alive => {}
-            Life::Elsewhere => self.kept.push(format!(
-                "{path} belongs to a run elsewhere ({}): remove it if that has ended",
-                owner.host
-            )),
+            Life::Elsewhere => {
+                let machine = owner.host.clone();
+                self.kept.push(DatastoreFact::RunElsewhere { path, machine });
+            }
             Life::Gone => match remove(owner.disks.map_or(0, |disks| disks.spec.count)) {
-                None => self.removed.push(format!(
-                    "{path}, left by process {} of run {}, was removed",
-                    owner.pid, owner.run_id
-                )),
+                None => {
+                    let (pid, run_id) = (owner.pid, owner.run_id.clone());
+                    self.removed.push(DatastoreFact::LeftoverRemoved { path, pid, run_id });
+                }
                 Some(reason) => self.kept.push(reason),
             },
         }
@@ -129,7 +131,11 @@ mod tests {
 
         let leftovers = clean_leftovers(at, KEEP).unwrap();
         assert_eq!(leftovers.removed.len(), 1, "{leftovers:?}");
-        assert!(leftovers.removed[0].contains("00000000000000a1"), "{leftovers:?}");
+        let removed = &leftovers.removed[0];
+        assert!(
+            matches!(removed, DatastoreFact::LeftoverRemoved { run_id, .. } if run_id == "00000000000000a1"),
+            "{leftovers:?}"
+        );
         assert_eq!(leftovers.kept.len(), 2, "{leftovers:?}");
         let exists = |run: &str| at.join(folder_name(run, 0)).exists();
         assert!(!exists("00000000000000a1"));

@@ -16,6 +16,7 @@ mod datastore;
 mod description;
 mod device;
 mod directory;
+mod engine_note;
 mod error;
 mod files;
 mod filesystem;

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use stormeter_disk::DatastoreFact;
+
 use crate::aligned::AlignedBuffer;
 use crate::{DatastoreError, DiskSpec};
 
@@ -46,8 +48,8 @@ pub struct Preparation<'a> {
 pub struct Prepared {
     /// The disks already existed, from an earlier process of the same run.
     pub reused: bool,
-    /// What could not be verified about the disks; each note says what it means.
-    pub notes: Vec<String>,
+    /// What could not be verified about the disks.
+    pub notes: Vec<DatastoreFact>,
 }
 
 /// A disk that is open for writing: a file and the offset in it at which the disk starts.

@@ -17,14 +17,13 @@
 //! trial, and a mark that changes, or appears, belongs to a live run.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddr, UnixDatagram};
 
-use stormeter_disk::{Sharing, StorageEvent};
+use stormeter_disk::{DatastoreFact, Sharing, StorageEvent};
 
 use crate::owner::{Owner, is_run_id};
 
@@ -70,23 +69,10 @@ impl From<OtherRun> for StorageEvent {
     }
 }
 
-impl fmt::Display for OtherRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.sharing {
-            Sharing::Directory => "directory or export",
-            Sharing::FileSystem => "file system",
-            Sharing::Disk => "disk",
-            Sharing::Server => "server",
-        };
-        let place = match &self.host {
-            None => String::new(),
-            Some(host) => format!(" on {host}"),
-        };
-        write!(
-            f,
-            "another run of stormeter (process {}{place}, run {}) used the same {what} at the same time",
-            self.pid, self.run_id
-        )
+impl From<OtherRun> for DatastoreFact {
+    fn from(other: OtherRun) -> Self {
+        let OtherRun { run_id, pid, host: machine, sharing } = other;
+        DatastoreFact::OtherRun { run_id, pid, machine, sharing }
     }
 }
 
@@ -366,7 +352,6 @@ mod tests {
         let renewed = owner.renewed(1);
         let live = marks.look(with(&renewed));
         assert_eq!(live[0].host.as_deref(), Some("filer-host"));
-        assert!(live[0].to_string().contains("on filer-host"), "{}", live[0]);
         assert_eq!(marks.look(HashMap::new()), []);
         assert_eq!(marks.look(with(&renewed)).len(), 1, "it came up");
     }

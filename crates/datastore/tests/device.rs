@@ -14,7 +14,7 @@ use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSpec, Finding, OpenDisks, OpenOptions,
     Preparation, Prepared, inspect,
 };
-use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
+use stormeter_disk::{Completion, DatastoreFact, Disks, FoundData, Kind, Operation, Wait};
 
 const RUN: &str = "00000000000000e1";
 const SIZE: u64 = 32 << 20;
@@ -189,7 +189,9 @@ fn a_leftover_of_ours_is_recognised_reused_and_cleaned() {
     drop(store);
     // Another run takes the device over, without --destroy-data.
     let mut store = device.open_as("00000000000000e2", &[]).unwrap();
-    assert!(store.description().notes.iter().any(|note| note.contains(RUN)));
+    let path = device.device.display().to_string();
+    let held = DatastoreFact::HeldRun { path, run_id: RUN.into() };
+    assert!(store.description().notes.contains(&held));
     assert!(!prepare(&mut store, SPEC).unwrap().reused);
     drop(store);
     assert_eq!(inspect(device.backing.as_file(), SIZE).unwrap(), Finding::Blank);
@@ -216,7 +218,9 @@ fn a_file_system_is_named_and_only_the_exact_flag_destroys_it() {
     let mut store = device.open_as(RUN, &[&device.device]).unwrap();
     assert!(device.bytes(0, 1 << 20) == before, "opening wrote something");
     prepare(&mut store, SPEC).unwrap();
-    assert!(store.description().notes.iter().any(|note| note.contains("held ext4")));
+    let path = device.device.display().to_string();
+    let found = FoundData::Formats(vec!["ext4".into()]);
+    assert!(store.description().notes.contains(&DatastoreFact::HeldData { path, found }));
     drop(store);
     assert_eq!(inspect(device.backing.as_file(), SIZE).unwrap(), Finding::Blank);
 }

@@ -12,7 +12,9 @@ use stormeter_datastore::{
     Datastore, DatastoreError, DatastoreUrl, DiskSet, DiskSpec, OpenDisks, OpenOptions,
     Preparation, Prepared, clean_leftovers,
 };
-use stormeter_disk::{Completion, Disks, Kind, Operation, Sharing, Wait};
+use stormeter_disk::{
+    Completion, DatastoreFact, Disks, EngineNote, Kind, Operation, Sharing, Wait,
+};
 
 const RUN: &str = "00000000000000d1";
 const SPEC: DiskSpec = DiskSpec { count: 2, size_bytes: 3 << 20, granularity_bytes: 4096 };
@@ -104,14 +106,22 @@ fn disks_are_made_whole_read_back_and_removed() {
         let description = store.description();
         assert_eq!(description.kind, "directory");
         assert!(description.filesystem.is_some());
-        assert_eq!(description.notes.iter().any(|n| n.contains("page cache")), !description.direct);
+        let is_of_page_cache = |note: &DatastoreFact| {
+            use DatastoreFact::{Buffered, FileSystemRefusesDirect};
+            matches!(note, Buffered { .. } | FileSystemRefusesDirect { .. })
+        };
+        assert_eq!(description.notes.iter().any(is_of_page_cache), !description.direct);
         if options.contains("direct=0") {
             assert!(!description.direct);
-            assert!(description.notes.iter().any(|note| note.contains("as asked for")));
+            let path = directory.path().display().to_string();
+            assert!(description.notes.contains(&DatastoreFact::Buffered { path }));
         }
         if options.contains("positional") {
             assert_eq!(description.engine, "positional");
-            assert!(description.notes.iter().any(|note| note.contains("threads")));
+            let is_of_threads = |note: &DatastoreFact| {
+                matches!(note, DatastoreFact::Engine { engine: EngineNote::Positional { .. } })
+            };
+            assert!(description.notes.iter().any(is_of_threads));
         }
         let json = serde_json::to_string(&description).unwrap();
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["kind"], "directory");
@@ -206,8 +216,8 @@ fn foreign_files_beside_and_within_survive() {
     prepare(&mut store, SPEC).0.unwrap();
     let within = directory.path().join(format!(".stormeter-{RUN}-0/notes.txt"));
     fs::write(&within, "mine").unwrap();
-    let note = store.remove().unwrap();
-    assert!(note.contains("did not make"), "{note}");
+    let path = within.parent().unwrap().display().to_string();
+    assert_eq!(store.remove(), Some(DatastoreFact::ForeignFiles { path }));
     assert_eq!(fs::read_to_string(other).unwrap(), "guest");
     assert_eq!(fs::read_to_string(within).unwrap(), "mine");
 }
@@ -306,7 +316,8 @@ fn a_killed_run_is_cleaned_up_by_the_next() {
     // … another one cleans it up.
     let store = open(directory.path(), "");
     assert!(!left.exists());
-    assert!(store.description().notes.iter().any(|note| note.contains("was removed")));
+    let was_removed = |note: &DatastoreFact| matches!(note, DatastoreFact::LeftoverRemoved { .. });
+    assert!(store.description().notes.iter().any(was_removed));
 }
 
 #[test]
@@ -367,7 +378,8 @@ fn a_read_only_file_system_is_refused() {
 fn a_tenth_of_the_file_system_stays_free() {
     let Some(mount) = Mount::new("size=10m") else { return };
     let store = try_open(&mount.url(), RUN, 0).unwrap();
-    assert!(store.description().notes.iter().any(|note| note.contains("in memory")));
+    let in_memory = DatastoreFact::InMemory { file_system: "tmpfs".into() };
+    assert!(store.description().notes.contains(&in_memory));
     let spec = |size_bytes| DiskSpec { count: 1, size_bytes, granularity_bytes: 4096 };
     assert!(store.check(&spec(8 << 20)).is_ok());
     let text = store.check(&spec(9 << 20)).unwrap_err().to_string();
@@ -412,7 +424,8 @@ fn two_runs_in_one_directory_and_on_one_file_system_see_each_other() {
     assert_eq!(sharing(&first, OTHER), Some(Sharing::Directory));
     assert_eq!(sharing(&same, RUN), Some(Sharing::Directory));
     let notes = same.description().notes;
-    assert!(notes.iter().any(|note| note.contains(RUN)), "who was there first: {notes:?}");
+    let is_of_first = |note: &DatastoreFact| matches!(note, DatastoreFact::OtherRun { run_id, .. } if run_id == RUN);
+    assert!(notes.iter().any(is_of_first), "who was there first: {notes:?}");
     drop(same);
     let other = try_open(&far, OTHER, 0).unwrap();
     assert_eq!(sharing(&first, OTHER), Some(Sharing::FileSystem));

@@ -12,7 +12,7 @@ use stormeter_datastore::{
     Caching, Datastore, DatastoreError, DatastoreUrl, DiskReset, DiskSet, DiskSpec, OpenDisks,
     OpenOptions, Preparation, Prepared,
 };
-use stormeter_disk::{Completion, Disks, Kind, Operation, Wait};
+use stormeter_disk::{Completion, DatastoreFact, Disks, Kind, Operation, Wait};
 use stormeter_peers::{Tgt, TgtOptions};
 use stormeter_server::DirectoryServer;
 
@@ -108,7 +108,7 @@ fn spoil(store: &Datastore) {
 }
 
 /// Both resets bring back what was prepared; gives their notes.
-fn resets_restore(store: &mut Datastore) -> Vec<Vec<String>> {
+fn resets_restore(store: &mut Datastore) -> Vec<Vec<DatastoreFact>> {
     prepare(store);
     let resets = [DiskReset::Recreate, DiskReset::Discard];
     resets
@@ -233,8 +233,8 @@ fn an_export_is_reset_and_says_that_it_cannot_discard() {
     let (_server, url) = server(directory.path());
     let mut store = open(&url);
     let notes = resets_restore(&mut store);
-    assert!(!notes[0].iter().any(|note| note.contains("give blocks back")), "{notes:?}");
-    assert!(notes[1].iter().any(|note| note.contains("NFSv3 has no way")), "{notes:?}");
+    assert!(!notes[0].contains(&DatastoreFact::Recreated), "{notes:?}");
+    assert!(notes[1].contains(&DatastoreFact::Recreated), "{notes:?}");
     assert_eq!(store.remove(), None);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -244,7 +244,7 @@ fn fresh_files(store: &mut Datastore, directory: &Path) {
     prepare(store);
     let held: Vec<_> = disk_files(directory).iter().map(|f| fs::File::open(f).unwrap()).collect();
     let before = inodes(directory);
-    assert_eq!(store.make_fresh(1..3).unwrap(), Vec::<String>::new());
+    assert_eq!(store.make_fresh(1..3).unwrap(), []);
     let after = inodes(directory);
     assert_eq!(before[0], after[0], "only those that were asked for");
     assert!(after[1..].iter().all(|inode| !before.contains(inode)));
@@ -382,7 +382,7 @@ fn a_device_is_reset_and_its_fresh_extents_are_empty_and_the_others_whole() {
     let Some(device) = Loop::new() else { return };
     let mut store = open(&device.device);
     resets_restore(&mut store);
-    assert_eq!(store.make_fresh(1..2).unwrap(), Vec::<String>::new());
+    assert_eq!(store.make_fresh(1..2).unwrap(), []);
     let extent = |disk: u64| device.bytes((1 + 2 * disk) * MIB, 2 << 20);
     assert!(extent(1).iter().all(|&byte| byte == 0));
     assert!(extent(0).iter().all(|&byte| byte != 0) && extent(2).iter().all(|&byte| byte != 0));
@@ -417,7 +417,7 @@ fn a_thin_lun_takes_its_blocks_back() {
     make_thin(&tgt);
     let mut store = open(&tgt.url(1));
     resets_restore(&mut store);
-    assert_eq!(store.make_fresh(0..1).unwrap(), Vec::<String>::new());
+    assert_eq!(store.make_fresh(0..1).unwrap(), []);
     let file = fs::read(tgt.unit_file(1)).unwrap();
     let extent = |disk: usize| &file[(1 + 2 * disk) << 20..(3 + 2 * disk) << 20];
     assert!(extent(0).iter().all(|&byte| byte == 0));
@@ -443,7 +443,7 @@ fn a_thick_lun_says_what_to_do_instead() {
     // Nothing was changed: the disks can still be used.
     assert_eq!(read(&mut store.disks(1..2, OPEN).unwrap(), 0, MIB), [0xee; 4096]);
     let notes = store.make_fresh(0..1).unwrap();
-    assert!(notes[0].contains("written before"), "{notes:?}");
+    assert!(matches!(notes[0], DatastoreFact::WrittenBefore { .. }), "{notes:?}");
     reset(&mut store, DiskReset::Recreate).0.unwrap();
     assert_pristine(&store);
     assert_eq!(store.remove(), None);

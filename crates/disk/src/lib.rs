@@ -60,11 +60,13 @@
 //! ```
 
 mod clock;
+mod datastore_note;
 mod disks;
 mod incident;
 mod operation;
 
 pub use clock::Clock;
+pub use datastore_note::{DatastoreFact, DatastoreNote, EngineNote, FoundData};
 pub use disks::{Disks, DisksError, Wait};
 pub use incident::{Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent};
 pub use operation::{Completion, DeviceError, Kind, Operation};

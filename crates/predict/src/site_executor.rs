@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use stormeter_results::{DatastoreDescription, Elasticity};
+use stormeter_results::{DatastoreDescription, DatastoreNote, Elasticity};
 use stormeter_runner::{
     Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress,
     RunError, TrialEnd, TrialOrder,
@@ -137,7 +137,7 @@ impl Executor for SiteExecutor<'_> {
         }
     }
 
-    fn remove(&mut self) -> Vec<String> {
+    fn remove(&mut self) -> Vec<DatastoreNote> {
         Vec::new()
     }
 }

@@ -19,6 +19,7 @@ use crate::model::{
     CellReasons, Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status,
     TrialTrace, WorkloadCeiling,
 };
+use crate::noted::{Noted, each_once};
 use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
 use crate::wording::plural;
@@ -373,10 +374,11 @@ fn findings(
     // Each datastore of a comparison is one cell.
     let about = if report.is_comparison() { "more datastore" } else { "more cell" };
     gather(&mut findings, about);
-    let mut notes: Vec<(String, String)> =
-        events.iter().map(|it| (String::new(), phrases::event_sentence(&it.kind))).collect();
+    let mut notes: Vec<(String, Noted<'_>)> =
+        events.iter().map(|it| (String::new(), Noted::Event(&it.kind))).collect();
     for (name, description) in datastore_names(report).iter().zip(&report.header.datastores) {
-        notes.extend(description.notes.iter().map(|note| (name.clone(), note.clone())));
+        let of_datastore = description.notes.iter().map(Noted::Datastore);
+        notes.extend(of_datastore.map(|note| (name.clone(), note)));
     }
     // A note on every trial of a datastore is shown once for the datastore. Notes of a prediction are about a cell,
     // with figures that differ from trial to trial: the first of each cell speaks for it.
@@ -388,14 +390,11 @@ fn findings(
     for trial in trials.iter().filter(|_| !is_predicted) {
         let datastore = cells.get(trial.cell).map(|cell| cell.datastore);
         let name = datastore.and_then(|it| named.get(it)).cloned().unwrap_or_default();
-        notes.extend(trial.notes.iter().map(|note| (name.clone(), phrases::note(note))));
+        notes.extend(trial.notes.iter().map(|note| (name.clone(), Noted::Trial(note))));
     }
-    let mut told = HashSet::new();
-    for (subject, what) in notes {
-        if told.insert((subject.clone(), what.clone())) {
-            let advice = String::new();
-            findings.push(Finding { severity: Severity::Note, subject, what, advice });
-        }
+    for (subject, note) in each_once(notes) {
+        let (what, advice) = (note.sentence(), String::new());
+        findings.push(Finding { severity: Severity::Note, subject, what, advice });
     }
     let happened = trials.iter().filter_map(|trial| {
         let datastore = cells.get(trial.cell)?.datastore;

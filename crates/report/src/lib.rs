@@ -14,6 +14,7 @@ mod json;
 mod label;
 mod markup;
 mod model;
+mod noted;
 mod page;
 mod phrases;
 mod printable;
@@ -35,7 +36,10 @@ pub use model::{
     CellReasons, Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status,
     StepMark, StudyHostCell, StudyHostRow, TrialTrace, WorkloadCeiling,
 };
-pub use phrases::{Setting, SettingNames, answer as answer_sentence, event_sentence, study_key};
+pub use phrases::{
+    Setting, SettingNames, answer as answer_sentence, datastore_note, event_sentence,
+    left_sentence, opened_sentence, study_key,
+};
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};
 pub use text::{TerminalOptions, wrap};

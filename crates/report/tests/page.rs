@@ -11,6 +11,7 @@ use fixture::{LOCAL, LOOPBACK_ISCSI, LOOPBACK_NFS, Likeness, MEMORY, NAS, SAN, o
 use markup::{count, elements, fetches_nothing};
 use stormeter_report::compact::{Compact, WayCeiling, html, terminal};
 use stormeter_report::{Finding, Severity, TerminalOptions};
+use stormeter_results::DatastoreFact;
 use stormeter_statistics::Verdict;
 
 /// The page, which is also left in the target directory to be looked at.
@@ -208,7 +209,8 @@ fn hostile_text_stays_text() {
         what: ATTACK.into(),
         advice: ATTACK.into(),
     }];
-    report.datastores[1].description.notes = vec![ATTACK.into()];
+    report.datastores[1].description.notes =
+        vec![DatastoreFact::Early { said: ATTACK.into() }.into()];
     report.datastores[1].label = ATTACK.into();
     let page = page("hostile.html", &report);
     let names = elements(&page);

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use markup::{count, elements, fetches_nothing};
 use stormeter_report::{Finding, Report, Severity, html};
+use stormeter_results::DatastoreFact;
 use stormeter_statistics::Interval;
 use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
 
@@ -332,7 +333,7 @@ fn hostile_text_stays_text() {
     report.header.command_line = vec![ATTACK.into()];
     report.header.environment.hostname = Some(ATTACK.into());
     report.header.datastores[1].protocol = vec![(ATTACK.into(), ATTACK.into())];
-    report.header.datastores[1].notes = vec![ATTACK.into()];
+    report.header.datastores[1].notes = vec![DatastoreFact::Early { said: ATTACK.into() }.into()];
     report.header.datastores[1].mount_options = Some(ATTACK.into());
     report.repeat_command = ATTACK.into();
     let finding = |severity| Finding {

@@ -35,7 +35,7 @@ pub(crate) fn is_comparison(connection: &Connection) -> Result<bool> {
 pub(crate) fn header(
     connection: &Connection,
 ) -> Result<Option<std::result::Result<Header, String>>> {
-    let header: Option<Header<ComparisonPlan>> = read::meta(connection, "header")?;
+    let header: Option<Header<ComparisonPlan>> = read::header(connection)?;
     Ok(header.map(|header| {
         header.plan.check().map_err(|error| error.to_string())?;
         let plan = StudyPlan::from(&header.plan);

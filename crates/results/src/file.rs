@@ -16,7 +16,7 @@ use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{comparison, component, host, read, write};
+use crate::{comparison, component, early, host, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
@@ -138,7 +138,7 @@ impl ResultsFile {
         let of_header = |what| corrupt(format!("its header: {what}"));
         let found = match self.is_comparison()? {
             true => comparison::header(&self.connection).map_err(|e| self.error(e))?,
-            false => read::meta(&self.connection, "header").map_err(|e| self.error(e))?.map(Ok),
+            false => read::header(&self.connection).map_err(|e| self.error(e))?.map(Ok),
         };
         let missing = || corrupt("the header is missing".into());
         let header: Header = found.ok_or_else(missing)?.map_err(of_header)?;
@@ -326,6 +326,11 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
         for (_, tables, changes) in UPGRADES.iter().filter(|(to, ..)| *to > format) {
             transaction.execute_batch(tables)?;
             transaction.execute_batch(changes)?;
+        }
+        if format < early::FORM_OF_FACTS
+            && let Some(header) = read::meta(&transaction, "header")?
+        {
+            write::meta(&transaction, "header", &early::with_facts(header))?;
         }
         if is_comparison {
             comparison::upgrade(&transaction)?;

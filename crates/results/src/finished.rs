@@ -1,6 +1,7 @@
 //! Why a run ended, and the events during it.
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::DatastoreNote;
 
 /// How a run ended. Absent from the file of a run that was killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,10 +90,8 @@ pub enum EventKind {
     Prepared {
         /// The datastore's URL.
         url: String,
-        /// The host that prepared them, where the study has hosts.
-        host: Option<String>,
-        /// The message from their kind of storage.
-        said: String,
+        /// What is known of it, and the host that prepared them where the study has hosts.
+        disks: DatastoreNote,
     },
     /// Datastores share what they should not.
     Shared {

@@ -1,6 +1,7 @@
 //! The header of a results file, written before the first trial.
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::DatastoreNote;
 use stormeter_study::{Blocks, StudyPlan, Timing};
 use stormeter_trial::Memory;
 
@@ -74,8 +75,8 @@ pub struct DatastoreDescription {
     /// Caches along the path that may answer in place of the storage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,
-    /// What a reader should know, one sentence each (a refused O_DIRECT, a fallback).
-    pub notes: Vec<String>,
+    /// What a reader should know (a refused O_DIRECT, a fallback).
+    pub notes: Vec<DatastoreNote>,
 }
 
 impl Header {

@@ -68,6 +68,7 @@ mod column;
 mod comparison;
 mod component;
 mod disturbance;
+mod early;
 mod environment;
 mod error;
 mod fact;
@@ -97,5 +98,8 @@ pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading};
 pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, Prediction};
 pub use host::HostShare;
-pub use stormeter_disk::{Incident, Io, Said, Sharing, StalePart, StorageEvent};
+pub use stormeter_disk::{
+    DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident, Io, Said, Sharing, StalePart,
+    StorageEvent,
+};
 pub use trial::{Attempt, Phase, TrialOutcome, TrialRecord};

@@ -14,9 +14,10 @@ use stormeter_trial::{
 
 use crate::column::{count, histogram_of, json, number, optional_count, strange, word};
 use crate::finished::{Event, EventKind};
+use crate::header::Header;
 use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
 use crate::{
-    component, disturbance, fact, incident, issue, monitor, note, settled, step, verified,
+    component, disturbance, early, fact, incident, issue, monitor, note, settled, step, verified,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -25,6 +26,15 @@ pub(crate) fn meta<T: DeserializeOwned>(connection: &Connection, key: &str) -> R
     connection
         .query_row("SELECT value FROM meta WHERE key = ?", [key], |row| json(row, "value"))
         .optional()
+}
+
+/// The header, with the plan that files of this form have.
+pub(crate) fn header<P: DeserializeOwned>(connection: &Connection) -> Result<Option<Header<P>>> {
+    if format(connection)? >= early::FORM_OF_FACTS {
+        return meta(connection, "header");
+    }
+    let header = meta(connection, "header")?.map(early::with_facts).map(serde_json::from_value);
+    header.transpose().map_err(|error| strange(format!("value: {error}")))
 }
 
 pub(crate) fn events(connection: &Connection) -> Result<Vec<Event>> {

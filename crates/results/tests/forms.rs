@@ -85,6 +85,7 @@ fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
     assert_eq!(std::fs::read(path).unwrap(), before, "who reads changes nothing");
 
     let mut file = ResultsFile::open_for_resume(path).unwrap();
+    assert_eq!(file.header().unwrap(), header());
     assert_eq!(file.trials().unwrap(), trials);
     trials.extend((TRIALS..TRIALS + 20).map(|id| trial(7, id)));
     for trial in &trials[TRIALS as usize..] {
@@ -97,6 +98,14 @@ fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
     let connection = Connection::open(path).unwrap();
     let form: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     assert_eq!(form, FORMAT_VERSION);
+    let note: String = connection
+        .query_row(
+            "SELECT value ->> '$.datastores[1].notes[0].said' FROM meta WHERE key = 'header'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(note, "O_DIRECT was refused");
     let named = |column: &str| -> Vec<String> {
         let select = format!("SELECT {column} FROM cell ORDER BY id");
         let mut select = connection.prepare(&select).unwrap();

@@ -8,7 +8,11 @@ use std::path::Path;
 
 use common::{study_header, study_trial};
 use rusqlite::Connection;
-use stormeter_results::{Phase, ResultsError, ResultsFile, TrialOutcome, TrialRecord};
+use stormeter_disk::DeviceError;
+use stormeter_results::{
+    DatastoreFact, DatastoreNote, EngineNote, Event, EventKind, FoundData, Phase, ResultsError,
+    ResultsFile, Sharing, TrialOutcome, TrialRecord,
+};
 use stormeter_study::Metric;
 use stormeter_trial::{Disturbance, Interval, IntervalTotals};
 
@@ -262,4 +266,53 @@ fn what_was_done_to_the_storage_is_kept_with_how_it_recovered() {
         .map(Result::unwrap)
         .collect();
     assert_eq!(steps, [None, Some(199_999_995)]);
+}
+
+#[test]
+fn notes_of_datastores_are_stored_as_facts() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut header = study_header();
+    let on_host = |fact| DatastoreNote { host: Some("esx1".into()), fact };
+    let error = DeviceError(12);
+    header.datastores[0].notes = vec![
+        DatastoreFact::ZfsCache.into(),
+        DatastoreFact::Holes { file_system: "btrfs".into(), disks: 3 }.into(),
+        on_host(DatastoreFact::HeldData {
+            path: "/dev/sdb".into(),
+            found: FoundData::Unrecognised { offset_bytes: 1 << 40 },
+        }),
+        on_host(DatastoreFact::OtherRun {
+            run_id: "00000000000000a1".into(),
+            pid: 7,
+            machine: Some("filer".into()),
+            sharing: Sharing::Server,
+        }),
+        DatastoreFact::Engine {
+            engine: EngineNote::BuffersNotRegistered { error, bytes: 1 << 40 },
+        }
+        .into(),
+        on_host(DatastoreFact::Unlike {
+            kind: "ext4".into(),
+            direct: true,
+            engine: "io_uring".into(),
+        }),
+    ];
+    let disks = on_host(DatastoreFact::Recreated);
+    let event =
+        Event { at_unix_ms: 7, kind: EventKind::Prepared { url: "nfs:nas/vm".into(), disks } };
+    let mut file = ResultsFile::create(&path, &header).unwrap();
+    file.append_event(&event).unwrap();
+    assert_eq!(file.header().unwrap(), header);
+    assert_eq!(file.events().unwrap(), [event]);
+    let connection = Connection::open(&path).unwrap();
+    let text =
+        |select: &str| -> String { connection.query_row(select, [], |row| row.get(0)).unwrap() };
+    let note = |at: u32| {
+        text(&format!(
+            "SELECT value ->> '$.datastores[0].notes[{at}].note' FROM meta WHERE key = 'header'"
+        ))
+    };
+    assert_eq!([0, 1, 5].map(note), ["zfs-cache", "holes", "unlike"]);
+    assert_eq!(text("SELECT what ->> '$.disks.note' FROM event"), "recreated");
 }

@@ -1,7 +1,7 @@
 //! A datastore as the results file describes it.
 
 use stormeter_datastore::Datastore;
-use stormeter_results::DatastoreDescription;
+use stormeter_results::{DatastoreDescription, DatastoreNote};
 
 use crate::memories::memories_of;
 
@@ -23,6 +23,6 @@ pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
         engine: description.engine,
         protocol: description.protocol,
         memories,
-        notes: description.notes,
+        notes: description.notes.into_iter().map(DatastoreNote::from).collect(),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
 use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
+use stormeter_results::DatastoreNote;
 use stormeter_units::format_bytes;
 
 use crate::accounting::Accounting;
@@ -34,6 +35,9 @@ pub struct Advice {
     pub found: String,
     /// What to do about it; empty if nothing needs to be done.
     pub advice: String,
+    /// Notes about a datastore, which are the advice; the reader has the sentences.
+    #[serde(skip)]
+    pub notes: Vec<DatastoreNote>,
 }
 
 /// Checks the machine, and the given datastores.
@@ -55,7 +59,7 @@ pub fn examine(clock: &RealClock, datastores: &[String]) -> Vec<Advice> {
 }
 
 fn advice(subject: &str, health: Health, found: String, advice: &str) -> Advice {
-    Advice { subject: subject.into(), health, found, advice: advice.into() }
+    Advice { subject: subject.into(), health, found, advice: advice.into(), notes: Vec::new() }
 }
 
 fn io_uring() -> Advice {
@@ -259,7 +263,8 @@ fn datastore(url: &str) -> Advice {
                 found.push(description.engine.clone());
             }
             let health = if description.notes.is_empty() { Health::Good } else { Health::Fair };
-            advice(&shown, health, found.join(", "), &description.notes.join("; "))
+            let notes = description.notes.into_iter().map(DatastoreNote::from).collect();
+            Advice { notes, ..advice(&shown, health, found.join(", "), "") }
         }
     }
 }

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
-use stormeter_results::{DatastoreDescription, Elasticity, HostDescription, IdleReading};
+use stormeter_results::{
+    DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading,
+};
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, Start};
 
@@ -127,7 +129,7 @@ pub trait Executor {
     fn rolled_back(&mut self) {}
 
     /// Removes the disks and closes everything. Returns what could not be removed, and why.
-    fn remove(&mut self) -> Vec<String>;
+    fn remove(&mut self) -> Vec<DatastoreNote>;
 }
 
 /// A request to open datastores.
@@ -198,22 +200,7 @@ pub struct PreparedStore {
     /// They existed already, written by an earlier process of the run.
     pub reused: bool,
     /// What is unknown about their state.
-    pub notes: Vec<PreparedNote>,
-}
-
-/// Something that is unknown about the state of prepared disks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreparedNote {
-    /// The host, where the study has several.
-    pub host: Option<String>,
-    /// The message from their kind of storage.
-    pub said: String,
-}
-
-impl From<String> for PreparedNote {
-    fn from(said: String) -> Self {
-        Self { host: None, said }
-    }
+    pub notes: Vec<DatastoreNote>,
 }
 
 /// What a trial runs on.

@@ -8,15 +8,15 @@ use stormeter_datastore::{
     Datastore, DatastoreUrl, DiskReset, DiskSpec, Prepared, RealClock, Secret,
 };
 use stormeter_driver::{Expectations, PriorContent, Seal};
-use stormeter_results::IdleReading;
+use stormeter_results::{DatastoreNote, IdleReading};
 use stormeter_trial::Interval;
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
 use crate::error::RunError;
 use crate::executor::{
-    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedNote, PreparedStore,
-    TrialOrder, TrialTarget, Verification,
+    Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, TrialOrder,
+    TrialTarget, Verification,
 };
 use crate::fill_spec::FillSpec;
 use crate::fixed_work::{Before, TransferListener, before, run_fixed_work_from, run_servers};
@@ -291,14 +291,15 @@ impl Executor for LocalExecutor {
         }
     }
 
-    fn remove(&mut self) -> Vec<String> {
+    fn remove(&mut self) -> Vec<DatastoreNote> {
         self.verified = None;
-        self.stores.drain(..).filter_map(Datastore::remove).collect()
+        let left = self.stores.drain(..).filter_map(Datastore::remove);
+        left.map(DatastoreNote::from).collect()
     }
 }
 
 fn prepared_store(prepared: Prepared) -> PreparedStore {
-    let notes = prepared.notes.into_iter().map(PreparedNote::from).collect();
+    let notes = prepared.notes.into_iter().map(DatastoreNote::from).collect();
     PreparedStore { reused: prepared.reused, notes }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use stormeter_results::EventKind;
+use stormeter_results::{DatastoreNote, EventKind};
 use stormeter_study::Metric;
 use stormeter_trial::{Interval, Sample, TrialFailure};
 
@@ -85,6 +85,10 @@ pub trait Progress {
     fn elasticity(&mut self, _done: u64, _of: u64) {}
     /// An event that the results file records, too.
     fn event(&mut self, _event: &EventKind) {}
+    /// A note about a datastore that was opened, which its description records, too.
+    fn opened(&mut self, _datastore: &str, _note: &DatastoreNote) {}
+    /// Something that stays on a datastore after its disks were removed, or may.
+    fn left_behind(&mut self, _left: &DatastoreNote) {}
     /// Something worth knowing that is not recorded.
     fn note(&mut self, _text: &str) {}
 }

@@ -193,7 +193,7 @@ impl Workers<'_> {
         let clock_ns = (end_ns - begin_ns) as f64;
         let wall_ns = (wall_end - wall).as_nanos() as f64;
         let engine = datastore.engine_notes().into_iter();
-        let engine = engine.map(|said| NoteFact::Engine { said }.into()).collect();
+        let engine = engine.map(|engine| NoteFact::Engine { engine }.into()).collect();
         let mut joined = Joined {
             trial: None,
             notes: engine,

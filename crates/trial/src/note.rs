@@ -1,7 +1,7 @@
 //! What a reader of a trial should know about how it was measured, as facts.
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::DeviceError;
+use stormeter_disk::{DatastoreFact, DeviceError, EngineNote};
 
 /// A note about a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,13 +29,13 @@ impl From<NoteFact> for TrialNote {
 pub enum NoteFact {
     /// The I/O engine did not get all that it asked the kernel for.
     Engine {
-        /// The engine's message.
-        said: String,
+        /// What it lacks.
+        engine: EngineNote,
     },
     /// Disks were prepared for the trial, and something about their state is unknown.
     Prepared {
-        /// The message from their kind of storage.
-        said: String,
+        /// What is known of it.
+        disks: DatastoreFact,
     },
     /// A driving thread could not be pinned to a CPU.
     NotPinned,

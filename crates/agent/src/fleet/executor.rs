@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use stormeter_results::{DatastoreFact, DatastoreNote};
 use stormeter_runner::{
     Executor, OpenOrder, Opened, PrepareOrder, PreparedStore, Progress, RunError, TrialEnd,
     TrialOrder,
@@ -49,7 +50,7 @@ impl Executor for Fleet {
         self.carry_out(order, cancel, progress)
     }
 
-    fn remove(&mut self) -> Vec<String> {
+    fn remove(&mut self) -> Vec<DatastoreNote> {
         let never = AtomicBool::new(false);
         let mut left = Vec::new();
         // An agent that was killed could not clean up; a new one can. One attempt.
@@ -61,10 +62,9 @@ impl Executor for Fleet {
                 if let Err(error) =
                     self.reach(&[host], &order, &never, &mut stormeter_runner::Silent)
                 {
-                    left.push(format!(
-                        "what host {} holds may stay there: {error}",
-                        self.hosts[host].name
-                    ));
+                    let fact = DatastoreFact::Unreached { said: error.to_string() };
+                    let host = Some(self.hosts[host].name.clone());
+                    left.push(DatastoreNote { host, fact });
                 }
             }
         }
@@ -80,10 +80,13 @@ impl Executor for Fleet {
             Ok(all) => {
                 for (host, stays) in live.into_iter().zip(all) {
                     let name = &self.hosts[host].name;
-                    left.extend(stays.into_iter().map(|what| format!("{name}: {what}")));
+                    let of_host = |note| DatastoreNote { host: Some(name.clone()), ..note };
+                    left.extend(stays.into_iter().map(of_host));
                 }
             }
-            Err(error) => left.push(error.to_string()),
+            Err(error) => {
+                left.push(DatastoreFact::RemovalFailed { said: error.to_string() }.into());
+            }
         }
         self.part(&self.all());
         left

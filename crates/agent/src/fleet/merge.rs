@@ -3,8 +3,8 @@
 //! Samples are combined like those of threads: counts and histograms add up. CPU time adds up over
 //! machines; agents on the same machine count it once.
 
-use stormeter_results::HostShare;
-use stormeter_runner::{OpenedStores, PreparedNote, PreparedStore, TrialEnd};
+use stormeter_results::{DatastoreFact, DatastoreNote, HostShare};
+use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
 use super::Host;
@@ -21,18 +21,16 @@ pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores 
         for (mine, theirs) in all.datastores.iter_mut().zip(one.datastores) {
             for note in theirs.notes {
                 if !mine.notes.contains(&note) {
-                    mine.notes.push(format!("on host {}: {note}", host.name));
+                    mine.notes.push(DatastoreNote { host: Some(host.name.clone()), ..note });
                 }
             }
             let differs = (&mine.kind, &mine.file_system, mine.direct, &mine.engine)
                 != (&theirs.kind, &theirs.file_system, theirs.direct, &theirs.engine);
             if differs {
                 let kind = theirs.file_system.unwrap_or(theirs.kind);
-                let direct = if theirs.direct { "direct" } else { "buffered" };
-                mine.notes.push(format!(
-                    "on host {} it is {kind}, {direct}, by {}",
-                    host.name, theirs.engine
-                ));
+                let fact =
+                    DatastoreFact::Unlike { kind, direct: theirs.direct, engine: theirs.engine };
+                mine.notes.push(DatastoreNote { host: Some(host.name.clone()), fact });
             }
         }
         let warning = one.warning.map(|warning| format!("on host {}: {warning}", host.name));
@@ -48,8 +46,8 @@ pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> Prepared
         all.reused &= one.reused;
         for note in one.notes {
             // What several hosts say is noted of the first of them.
-            if !all.notes.iter().any(|known| known.said == note.said) {
-                all.notes.push(PreparedNote { host: Some(host.name.clone()), ..note });
+            if !all.notes.iter().any(|known| known.fact == note.fact) {
+                all.notes.push(DatastoreNote { host: Some(host.name.clone()), ..note });
             }
         }
     }

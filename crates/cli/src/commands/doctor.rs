@@ -1,6 +1,7 @@
 //! `stormeter doctor`.
 
 use stormeter_datastore::RealClock;
+use stormeter_report::datastore_note;
 use stormeter_runner::{Health, examine};
 
 use crate::arguments::DoctorOptions;
@@ -8,7 +9,11 @@ use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
 
 pub(crate) fn run(options: &DoctorOptions) -> Result<Exit, Failure> {
-    let found = examine(&RealClock::new(), &options.datastores);
+    let mut found = examine(&RealClock::new(), &options.datastores);
+    for advice in found.iter_mut().filter(|advice| !advice.notes.is_empty()) {
+        let sentences: Vec<String> = advice.notes.iter().map(datastore_note).collect();
+        advice.advice = sentences.join("; ");
+    }
     if options.json {
         let text = serde_json::to_string_pretty(&found)
             .map_err(|error| Failure::File(error.to_string()))?;

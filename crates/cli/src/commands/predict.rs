@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use stormeter_conclude::conclude;
 use stormeter_datastore::RealClock;
 use stormeter_predict::{PredictRequest, predict_study, prepare, shortened};
-use stormeter_report::{event_sentence, shortened_words};
-use stormeter_results::{EventKind, Prediction};
+use stormeter_report::{event_sentence, opened_sentence, shortened_words};
+use stormeter_results::{DatastoreNote, EventKind, Prediction};
 use stormeter_runner::{Place, Progress, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
@@ -126,6 +126,10 @@ impl Progress for Counter {
 
     fn event(&mut self, event: &EventKind) {
         self.0.say(&event_sentence(event));
+    }
+
+    fn opened(&mut self, datastore: &str, note: &DatastoreNote) {
+        self.0.say(&opened_sentence(datastore, note));
     }
 
     fn note(&mut self, text: &str) {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use stormeter_report::{datastore_labels, event_sentence};
-use stormeter_results::EventKind;
+use stormeter_report::{datastore_labels, event_sentence, left_sentence, opened_sentence};
+use stormeter_results::{DatastoreNote, EventKind};
 use stormeter_runner::{BlockEnd, Estimate, Place, Progress, TrialStart};
 use stormeter_study::StudyPlan;
 use stormeter_trial::{Interval, Sample, TrialFailure};
@@ -264,6 +264,14 @@ impl Progress for Display {
 
     fn event(&mut self, event: &EventKind) {
         self.screen.say(&event_sentence(event));
+    }
+
+    fn opened(&mut self, datastore: &str, note: &DatastoreNote) {
+        self.screen.say(&opened_sentence(datastore, note));
+    }
+
+    fn left_behind(&mut self, left: &DatastoreNote) {
+        self.screen.say(&left_sentence(left));
     }
 
     fn note(&mut self, text: &str) {

@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use stormeter_disk::{Completion, Disks, DisksError, Incident, Operation, Wait};
+use stormeter_disk::{
+    Completion, DatastoreFact, Disks, DisksError, EngineNote, Incident, Operation, Wait,
+};
 use stormeter_iscsi::Session as IscsiSession;
 use stormeter_nfs::NfsSession;
 use stormeter_uring::EngineChoice;
@@ -114,7 +116,7 @@ pub struct Datastore {
     keep: bool,
     lookout: Mutex<Lookout>,
     /// What the engines of the I/O threads reported: engine name, notes.
-    engine: Mutex<(String, Vec<String>)>,
+    engine: Mutex<(String, Vec<EngineNote>)>,
 }
 
 #[allow(clippy::large_enum_variant)] // One exists a datastore.
@@ -227,13 +229,14 @@ impl Datastore {
                 description.notes = store.notes.clone();
             }
         }
-        description.notes.extend(self.engine_notes());
+        let engine = self.engine_notes().into_iter();
+        description.notes.extend(engine.map(|engine| DatastoreFact::Engine { engine }));
         description.notes.extend(self.others_at_opening());
         description
     }
 
     /// What the engines of the disks opened so far were asked for and did not get.
-    pub fn engine_notes(&self) -> Vec<String> {
+    pub fn engine_notes(&self) -> Vec<EngineNote> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
@@ -372,7 +375,7 @@ impl Datastore {
         Ok(DiskSet::Files(disks))
     }
 
-    fn remember(&self, engine_name: &str, notes: Vec<String>) {
+    fn remember(&self, engine_name: &str, notes: Vec<EngineNote>) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         engine.0 = engine_name.into();
         for note in notes {
@@ -382,8 +385,8 @@ impl Datastore {
         }
     }
 
-    /// Removes the disks and everything else of ours. Returns what remains and why, for the report.
-    pub fn remove(mut self) -> Option<String> {
+    /// Removes the disks and everything else of ours. Returns what remains and why.
+    pub fn remove(mut self) -> Option<DatastoreFact> {
         self.keep = true;
         self.take_away()
     }
@@ -393,7 +396,7 @@ impl Datastore {
         self.keep = true;
     }
 
-    fn take_away(&mut self) -> Option<String> {
+    fn take_away(&mut self) -> Option<DatastoreFact> {
         match &mut self.store {
             Store::Null { .. } => None,
             Store::Directory(store) => store.remove(),

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
+use stormeter_disk::DatastoreFact;
+
 use super::lookout::Lookout;
 use super::{Datastore, Store};
 use crate::block::Block;
@@ -81,9 +83,9 @@ impl Datastore {
     }
 
     /// Notes about runs that were there first.
-    pub(super) fn others_at_opening(&self) -> Vec<String> {
+    pub(super) fn others_at_opening(&self) -> Vec<DatastoreFact> {
         let lookout = self.lookout.lock().unwrap_or_else(PoisonError::into_inner);
-        lookout.at_opening.iter().map(|other| format!("{other}, from the start on")).collect()
+        lookout.at_opening.iter().cloned().map(DatastoreFact::from).collect()
     }
 }
 

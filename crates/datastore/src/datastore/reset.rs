@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use stormeter_disk::DatastoreFact;
 
 use super::{Datastore, Store};
 use crate::{DatastoreError, Preparation, Prepared};
@@ -43,11 +44,7 @@ impl Datastore {
                 Store::Nfs(store) => {
                     store.forget();
                     let mut prepared = store.prepare(&mut preparation)?;
-                    prepared.notes.push(
-                        "NFSv3 has no way to give blocks back: the disks were removed, made and \
-                         written again instead"
-                            .into(),
-                    );
+                    prepared.notes.push(DatastoreFact::Recreated);
                     return Ok(prepared);
                 }
             }
@@ -72,7 +69,7 @@ impl Datastore {
     ///
     /// # Errors
     /// Disks that were not prepared, and what the system or the server refuses.
-    pub fn make_fresh(&mut self, disks: Range<u32>) -> Result<Vec<String>, DatastoreError> {
+    pub fn make_fresh(&mut self, disks: Range<u32>) -> Result<Vec<DatastoreFact>, DatastoreError> {
         let spec = self.prepared().filter(|spec| disks.end <= spec.count);
         let Some(spec) = spec else {
             let last = disks.end.saturating_sub(1);
@@ -87,11 +84,10 @@ impl Datastore {
         };
         match discarded {
             Ok(()) => Ok(Vec::new()),
-            Err(DatastoreError::NoDiscard { path, reason }) => Ok(vec![format!(
-                "{} takes no blocks back ({reason}), so a new file is written to blocks that were \
-                 written before",
-                path.display()
-            )]),
+            Err(DatastoreError::NoDiscard { path, reason }) => {
+                let path = path.display().to_string();
+                Ok(vec![DatastoreFact::WrittenBefore { path, said: reason }])
+            }
             Err(error) => Err(error),
         }
     }

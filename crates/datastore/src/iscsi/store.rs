@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use stormeter_disk::{DatastoreFact, FoundData};
 use stormeter_iscsi::Session;
 use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
@@ -36,7 +37,7 @@ pub(crate) struct IscsiStore {
     /// Whether the header on the LUN is this run's.
     is_marked: bool,
     /// What stood on the LUN and is to be destroyed.
-    destroys: Option<String>,
+    destroys: Option<FoundData>,
     /// The data that may be destroyed, as it was named.
     destroy_data: Vec<PathBuf>,
     /// Sessions are numbered, so that none takes the place of another.
@@ -45,7 +46,7 @@ pub(crate) struct IscsiStore {
     pub(crate) unit: String,
     /// The negotiated parameters, as names and values.
     pub(crate) protocol: Vec<(String, String)>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<DatastoreFact>,
 }
 
 impl IscsiStore {
@@ -107,9 +108,7 @@ impl IscsiStore {
             Claim::Continued(_) if !self.is_marked => {
                 Err(DatastoreError::NamedTwice { path: self.name.clone() })
             }
-            Claim::Continued(_) | Claim::Free | Claim::LeftOver { .. } | Claim::Destroys(_) => {
-                Ok(())
-            }
+            Claim::Continued(_) | Claim::Free | Claim::LeftOver(_) | Claim::Destroys(_) => Ok(()),
         }
     }
 
@@ -124,10 +123,7 @@ impl IscsiStore {
             facts.block_bytes,
         );
         if facts.write_cache == Some(true) {
-            self.notes.push(
-                "the LUN reports a write cache: completed writes may be in the target's memory"
-                    .into(),
-            );
+            self.notes.push(DatastoreFact::WriteCache);
         }
         let policy = match self.url.policy {
             PathPolicy::Fixed => "fixed",
@@ -204,7 +200,8 @@ impl IscsiStore {
         self.owner.prepared = false;
         let mut notes = Vec::new();
         if let Some(found) = self.destroys.take() {
-            notes.push(format!("{} held {found}; it is destroyed", self.name.display()));
+            let path = self.name.display().to_string();
+            notes.push(DatastoreFact::HeldData { path, found });
             // A signature left at the end would be found by the next program that looks.
             unit.write_at(&vec![0; EDGE_BYTES as usize], self.facts.bytes() - EDGE_BYTES)?;
         }
@@ -239,9 +236,8 @@ impl IscsiStore {
             }
             None if head.iter().all(|&byte| byte == 0) => {
                 self.is_marked = false;
-                let note = "the LUN keeps nothing of what is written to it";
-                if !self.notes.iter().any(|told| told == note) {
-                    self.notes.push(note.into());
+                if !self.notes.contains(&DatastoreFact::KeepsNothing) {
+                    self.notes.push(DatastoreFact::KeepsNothing);
                 }
                 Ok(())
             }
@@ -338,7 +334,7 @@ impl IscsiStore {
     }
 
     /// Takes our header off the LUN, if it is still ours; says if that failed.
-    pub(crate) fn remove(&mut self) -> Option<String> {
+    pub(crate) fn remove(&mut self) -> Option<DatastoreFact> {
         if !std::mem::take(&mut self.is_marked) {
             return None;
         }
@@ -355,8 +351,7 @@ impl IscsiStore {
             unit.close();
             Ok(())
         };
-        wipe().err().map(|error| {
-            format!("the header of stormeter stays on {}: {error}", self.name.display())
-        })
+        let said = wipe().err()?.to_string();
+        Some(DatastoreFact::HeaderStays { path: self.name.display().to_string(), said })
     }
 }

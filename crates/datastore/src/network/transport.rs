@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use stormeter_disk::{
-    Clock, Completion, DeviceError, Disks, DisksError, Incident, Incidents, Operation,
+    Clock, Completion, DeviceError, Disks, DisksError, EngineNote, Incident, Incidents, Operation,
     StorageEvent, Wait,
 };
 use stormeter_uring::{EngineChoice, EngineError, SocketEvent, SocketOptions, Sockets};
@@ -11,6 +11,7 @@ use stormeter_wire::{Outbox, Session, SessionState};
 
 use super::memory::{BufferUse, PoolMemory, socket_piece, socket_span};
 use super::paths::{Link, Path, Policy, choose};
+use crate::engine_note::engine_notes;
 use crate::{DatastoreError, OpenDisks, RealClock};
 
 /// EINVAL, as the kernel answers to an offset that a device does not have.
@@ -151,8 +152,8 @@ impl<S: Session> NetworkDisks<S> {
     }
 
     /// What the engine was asked for and did not get.
-    pub fn notes(&self) -> Vec<String> {
-        self.sockets.notes().iter().map(ToString::to_string).collect()
+    pub fn notes(&self) -> Vec<EngineNote> {
+        engine_notes(self.sockets.notes())
     }
 
     /// Makes unstable data stable, logs out and closes the connections.

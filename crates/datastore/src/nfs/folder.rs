@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use stormeter_disk::DatastoreFact;
 use stormeter_nfs::{FileHandle, NfsStatus};
 
 use super::dialog::Refused;
@@ -132,22 +133,18 @@ impl ExportFolder {
     }
 
     /// Removes our files and the folder. Says, if it stays, why.
-    pub(super) fn remove(&self, export: &mut Export, disks: u32) -> Option<String> {
+    pub(super) fn remove(&self, export: &mut Export, disks: u32) -> Option<DatastoreFact> {
         self.remove_disks(export, disks);
         for name in [NEW_MARK, MARK] {
             let _ = export.remove(&self.handle, name);
         }
-        let place = export.place(&self.name);
+        let path = export.place(&self.name).display().to_string();
         match export.remove_directory(&self.name) {
             Ok(()) => None,
-            Err(Refused::Status(NfsStatus::NotEmpty | NfsStatus::Exists)) => Some(format!(
-                "{} stays: it holds files that stormeter did not make",
-                place.display()
-            )),
-            Err(refused) => Some(format!(
-                "{} could not be removed ({refused}): remove it by hand",
-                place.display()
-            )),
+            Err(Refused::Status(NfsStatus::NotEmpty | NfsStatus::Exists)) => {
+                Some(DatastoreFact::ForeignFiles { path })
+            }
+            Err(refused) => Some(DatastoreFact::NotRemoved { path, said: refused.to_string() }),
         }
     }
 }

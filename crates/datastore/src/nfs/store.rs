@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use stormeter_disk::DatastoreFact;
 use stormeter_nfs::{FileHandle, NfsSession, SessionOptions, Stability};
 use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
@@ -40,7 +41,7 @@ pub(crate) struct NfsStore {
     next_xid: AtomicU32,
     read_max: u32,
     write_max: u32,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<DatastoreFact>,
 }
 
 /// From one session's first XID to the next one's: the golden ratio of 2^32, which keeps the starts of
@@ -203,7 +204,7 @@ impl NfsStore {
         &mut self,
         preparation: &mut Preparation<'_>,
         record: DiskRecord,
-    ) -> Result<Vec<String>, DatastoreError> {
+    ) -> Result<Vec<DatastoreFact>, DatastoreError> {
         let folder = self.folder.clone();
         if let Some(old) = self.owner.disks {
             folder.remove_disks(self.export(), old.spec.count);
@@ -238,7 +239,7 @@ impl NfsStore {
     }
 
     /// Verifies the size of every disk, and notes disks that use fewer bytes than were written.
-    fn verify(&mut self, spec: &DiskSpec) -> Result<Vec<String>, DatastoreError> {
+    fn verify(&mut self, spec: &DiskSpec) -> Result<Vec<DatastoreFact>, DatastoreError> {
         let folder = self.folder.clone();
         let handles = self.handles.clone();
         let mut thin = 0;
@@ -253,14 +254,8 @@ impl NfsStore {
             }
             thin += u32::from(attributes.used_bytes < spec.size_bytes);
         }
-        if thin == 0 {
-            return Ok(Vec::new());
-        }
-        Ok(vec![format!(
-            "the server reports fewer bytes used than written for {thin} disks: its file system \
-             compresses, deduplicates, counts late or keeps files in memory, and reads may be \
-             cheaper than on plain storage"
-        )])
+        let fewer = (thin > 0).then_some(DatastoreFact::FewerBytesUsed { disks: thin });
+        Ok(fewer.into_iter().collect())
     }
 
     /// Replaces disks by new, empty files. (NFSv3 has no way to free blocks, so this is
@@ -337,7 +332,7 @@ impl NfsStore {
     }
 
     /// Removes disks and folder; says what stays.
-    pub(crate) fn remove(&mut self) -> Option<String> {
+    pub(crate) fn remove(&mut self) -> Option<DatastoreFact> {
         self.owner.prepared = false;
         let count = self.owner.disks.map_or(0, |record| record.spec.count);
         let folder = self.folder.clone();

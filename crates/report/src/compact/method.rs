@@ -6,6 +6,7 @@ use stormeter_units::{format_bytes, format_duration_ns};
 use super::model::Compact;
 use crate::markup::Markup;
 use crate::page::environment::{environment, list};
+use crate::phrases::datastore_note;
 use crate::quantity::{level_percent, percent};
 use crate::wording::{self, plural};
 
@@ -72,7 +73,7 @@ fn datastores(page: &mut Markup, report: &Compact) {
             page.tag("p").at("class", "fine").text(&format!("Negotiated: {}", agreed.join(" · ")));
         }
         for note in &description.notes {
-            page.tag("p").at("class", "fine").text(note);
+            page.tag("p").at("class", "fine").text(&datastore_note(note));
         }
         page.close();
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::Report;
+use crate::phrases;
 
 /// A datastore as it was when the run started.
 #[derive(Serialize, JsonSchema)]
@@ -31,7 +32,7 @@ pub(super) struct Datastore<'a> {
     /// Parameters negotiated with a server; empty for local storage.
     protocol: Vec<Parameter<'a>>,
     /// What a reader should know, one sentence each.
-    notes: &'a [String],
+    notes: Vec<String>,
 }
 
 /// A parameter negotiated with a server.
@@ -64,7 +65,11 @@ impl<'a> Datastore<'a> {
             direct: description.is_some_and(|it| it.direct),
             engine: description.map_or("", |it| &it.engine),
             protocol: protocol.iter().map(|(name, value)| Parameter { name, value }).collect(),
-            notes: description.map_or(&[][..], |it| &it.notes),
+            notes: description
+                .map_or(&[][..], |it| &it.notes)
+                .iter()
+                .map(phrases::datastore_note)
+                .collect(),
         }
     }
 }

@@ -3,6 +3,8 @@
 use stormeter_results::{EventKind, IdleReading};
 use stormeter_units::format_duration_ns;
 
+use super::datastore::datastore_note;
+
 /// An event as a sentence: `/srv/vm: the disks are in memory`.
 pub fn event_sentence(kind: &EventKind) -> String {
     match kind {
@@ -23,10 +25,7 @@ pub fn event_sentence(kind: &EventKind) -> String {
         EventKind::CeilingUnknown { said } => {
             format!("the ceiling of a path to storage is unknown: {said}")
         }
-        EventKind::Prepared { url, host, said } => {
-            let host = host.as_ref().map_or_else(String::new, |host| format!("on host {host}: "));
-            format!("{url}: {host}{said}")
-        }
+        EventKind::Prepared { url, disks } => format!("{url}: {}", datastore_note(disks)),
         EventKind::Shared { said } | EventKind::Note { said } => said.clone(),
     }
 }
@@ -49,6 +48,8 @@ fn idle(IdleReading { busy_share, length_ns, others_io_share }: &IdleReading) ->
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::{DatastoreFact, DatastoreNote};
+
     use super::*;
 
     #[test]
@@ -61,7 +62,10 @@ mod tests {
                 others_io_share,
             })
         };
-        let prepared = |host| EventKind::Prepared { url: "/srv/vm".into(), host, said: said() };
+        let prepared = |host| {
+            let disks = DatastoreNote { host, fact: DatastoreFact::Recreated };
+            EventKind::Prepared { url: "/srv/vm".into(), disks }
+        };
         let equal = |load| EventKind::EqualLoad { load, rate_per_s: 1234.5 };
         for (kind, expected) in [
             (EventKind::Resumed, "resumed"),
@@ -94,8 +98,16 @@ mod tests {
                 EventKind::CeilingUnknown { said: said() },
                 "the ceiling of a path to storage is unknown: as it was said",
             ),
-            (prepared(None), "/srv/vm: as it was said"),
-            (prepared(Some("esx1".into())), "/srv/vm: on host esx1: as it was said"),
+            (
+                prepared(None),
+                "/srv/vm: NFSv3 has no way to give blocks back: the disks were removed, made and written again \
+                 instead",
+            ),
+            (
+                prepared(Some("esx1".into())),
+                "/srv/vm: on host esx1: NFSv3 has no way to give blocks back: the disks were removed, made and \
+                 written again instead",
+            ),
             (EventKind::Shared { said: said() }, "as it was said"),
             (EventKind::Note { said: said() }, "as it was said"),
         ] {

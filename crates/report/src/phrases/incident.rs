@@ -12,6 +12,20 @@ pub(crate) fn incident(incident: &Incident) -> String {
     format!("{place}{}", event(&incident.event))
 }
 
+/// Another run on the same storage; without a machine, it is on this one.
+pub(super) fn other_run(run_id: &str, pid: u32, machine: Option<&str>, sharing: Sharing) -> String {
+    let machine = machine.map_or_else(String::new, |name| format!(" on {name}"));
+    let shared = match sharing {
+        Sharing::Directory => "directory or export",
+        Sharing::FileSystem => "file system",
+        Sharing::Disk => "disk",
+        Sharing::Server => "server",
+    };
+    format!(
+        "another run of stormeter (process {pid}{machine}, run {run_id}) used the same {shared} at the same time"
+    )
+}
+
 fn event(event: &StorageEvent) -> String {
     match event {
         StorageEvent::ConnectionLost { outstanding, reason } => {
@@ -64,17 +78,7 @@ fn event(event: &StorageEvent) -> String {
         }
         StorageEvent::UnknownReply => "the server sent a reply to no outstanding request".into(),
         StorageEvent::OtherRun { run_id, pid, machine, sharing } => {
-            let machine = machine.as_ref().map_or_else(String::new, |name| format!(" on {name}"));
-            let shared = match sharing {
-                Sharing::Directory => "directory or export",
-                Sharing::FileSystem => "file system",
-                Sharing::Disk => "disk",
-                Sharing::Server => "server",
-            };
-            format!(
-                "another run of stormeter (process {pid}{machine}, run {run_id}) used the same {shared} at the \
-                 same time"
-            )
+            other_run(run_id, *pid, machine.as_deref(), *sharing)
         }
         StorageEvent::Unlisted => "another event, which is not listed".into(),
         StorageEvent::Other { said } => said.to_string(),

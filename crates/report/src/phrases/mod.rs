@@ -6,6 +6,7 @@
 
 mod answer;
 mod claim;
+mod datastore;
 mod event;
 mod finding;
 mod incident;
@@ -22,6 +23,7 @@ mod unanswered;
 pub use answer::answer;
 pub(crate) use answer::estimated;
 pub(crate) use claim::{load, row_term};
+pub use datastore::{datastore_note, left_sentence, opened_sentence};
 pub use event::event_sentence;
 pub(crate) use finding::finding;
 pub(crate) use incident::incident;

@@ -3,6 +3,7 @@
 use stormeter_trial::{NoteFact, TrialNote};
 use stormeter_units::format_duration_ns;
 
+use super::datastore::{datastore_fact, engine_note};
 use crate::wording::plural;
 
 /// A note with what it is about: `esx1: the clients: …`.
@@ -14,10 +15,9 @@ pub(crate) fn note(note: &TrialNote) -> String {
 
 fn fact(fact: &NoteFact) -> String {
     match fact {
-        NoteFact::Engine { said }
-        | NoteFact::Prepared { said }
-        | NoteFact::Model { said }
-        | NoteFact::Early { said } => said.clone(),
+        NoteFact::Engine { engine } => engine_note(engine),
+        NoteFact::Prepared { disks } => datastore_fact(disks),
+        NoteFact::Model { said } | NoteFact::Early { said } => said.clone(),
         NoteFact::NotPinned => "a driving thread could not be pinned to a CPU".into(),
         NoteFact::HostFilesUnreadable { files } => {
             format!("the host's activity is not fully known: cannot read {}", files.join(", "))
@@ -38,6 +38,7 @@ fn fact(fact: &NoteFact) -> String {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::{DatastoreFact, EngineNote};
     use stormeter_trial::TargetUnknown;
 
     use super::*;
@@ -47,8 +48,14 @@ mod tests {
         let said = || "as it was said".to_owned();
         let why = TargetUnknown::Hidden("10.0.0.5:2049".into());
         for (one, expected) in [
-            (NoteFact::Engine { said: said() }, "as it was said"),
-            (NoteFact::Prepared { said: said() }, "as it was said"),
+            (
+                NoteFact::Engine { engine: EngineNote::Epoll },
+                "epoll serves the connections: each transfer is a separate system call",
+            ),
+            (
+                NoteFact::Prepared { disks: DatastoreFact::KeepsNothing },
+                "the LUN keeps nothing of what is written to it",
+            ),
             (NoteFact::Model { said: said() }, "as it was said"),
             (NoteFact::Early { said: said() }, "as it was said"),
             (NoteFact::NotPinned, "a driving thread could not be pinned to a CPU"),

@@ -6,7 +6,7 @@ use stormeter_disk::{DeviceError, Kind};
 use stormeter_results::{
     Attempt, Incident, Io, Phase, Sharing, StorageEvent, TrialOutcome, TrialRecord,
 };
-use stormeter_results::{DatastoreDescription, Environment, Header};
+use stormeter_results::{DatastoreDescription, DatastoreFact, DatastoreNote, Environment, Header};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
@@ -497,6 +497,10 @@ fn comparison() -> ComparisonPlan {
 }
 
 /// The header of a comparison.
+fn note(said: &str) -> DatastoreNote {
+    DatastoreFact::Early { said: said.into() }.into()
+}
+
 pub(crate) fn header() -> Header {
     Header {
         created_unix_ms: 1_790_000_000_123,
@@ -521,7 +525,7 @@ pub(crate) fn header() -> Header {
                 url: "/mnt/nas".into(),
                 kind: "directory".into(),
                 protocol: vec![("version".into(), "3".into())],
-                notes: vec!["O_DIRECT was refused".into()],
+                notes: vec![note("O_DIRECT was refused")],
                 ..DatastoreDescription::default()
             },
         ],

@@ -29,11 +29,11 @@ pub(crate) fn before(
 ) -> Result<Before, RunError> {
     if run.wants_fresh_files() {
         let fresh = datastore.make_fresh(0..run.vms);
-        let said = fresh.map_err(|source| RunError::Datastore {
+        let fresh = fresh.map_err(|source| RunError::Datastore {
             url: datastore.description().url.to_string(),
             source,
         })?;
-        let notes = said.into_iter().map(|said| NoteFact::Prepared { said }.into());
+        let notes = fresh.into_iter().map(|disks| NoteFact::Prepared { disks }.into());
         return Ok(Before::Ready(notes.collect()));
     }
     if let WorkloadKind::File(test @ FileTest { operation: FileOperation::Reread, .. }) = run.kind {

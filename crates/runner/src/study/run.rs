@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use stormeter_conclude::{Attempts, Conclusion, conclude};
 use stormeter_datastore::{DatastoreUrl, Location, RealClock};
 use stormeter_results::{
-    DatastoreDescription, Environment, EventKind, FinishReason, Finished, Prediction, ResultsFile,
+    DatastoreDescription, DatastoreNote, Environment, EventKind, FinishReason, Finished,
+    Prediction, ResultsFile,
 };
 use stormeter_study::{Metric, Order, StudyPlan, Timing};
 use stormeter_units::format_duration_ns;
@@ -194,8 +195,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) store_of: Vec<usize>,
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
-    /// Notes about the datastores.
-    opening_notes: Vec<String>,
+    /// Notes about the datastores, with their URLs.
+    opening_notes: Vec<(String, DatastoreNote)>,
     /// The steps of trials.
     pub(crate) steps: Steps<'a>,
     /// Whether the effects of steps were undone after the last trial.
@@ -231,10 +232,10 @@ impl<'a> StudyRun<'a> {
         environment.hosts = hosts;
         environment.engine = descriptions.first().map(|store| store.engine.clone());
         let urls = urls(&store_of, &descriptions);
-        let opening_notes = descriptions.iter().flat_map(|store| {
-            store.notes.iter().map(|note| format!("{}: {note}", store.url)).collect::<Vec<_>>()
-        });
-        let mut opening_notes: Vec<String> = opening_notes.collect();
+        let opening_notes = descriptions
+            .iter()
+            .flat_map(|store| store.notes.iter().map(|note| (store.url.clone(), note.clone())));
+        let mut opening_notes: Vec<(String, DatastoreNote)> = opening_notes.collect();
         // The plan describes the ceilings.
         descriptions.truncate(plan.datastores.len());
         opening_notes.dedup();
@@ -307,8 +308,8 @@ impl<'a> StudyRun<'a> {
     }
 
     fn carry_out(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
-        for note in &self.opening_notes {
-            progress.note(note);
+        for (url, note) in &self.opening_notes {
+            progress.opened(url, note);
         }
         if !self.book.is_predicted {
             self.before_trials(progress)?;
@@ -402,7 +403,7 @@ impl<'a> StudyRun<'a> {
     /// Removes the disks.
     fn tidy(&mut self, progress: &mut dyn Progress) {
         for left in self.executor.remove() {
-            progress.note(&left);
+            progress.left_behind(&left);
         }
     }
 }

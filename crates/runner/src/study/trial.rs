@@ -1,12 +1,12 @@
 //! One trial of a cell, from the state of its disks to its record.
 
 use stormeter_datastore::DiskReset;
-use stormeter_results::{EventKind, Phase};
+use stormeter_results::{DatastoreNote, EventKind, Phase};
 use stormeter_study::{Cell, Reset, WorkloadKind};
 use stormeter_trial::FileOperation;
 
 use crate::error::RunError;
-use crate::executor::{PrepareOrder, PreparedNote, PreparedStore, TrialOrder, TrialTarget};
+use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
 use crate::progress::{Progress, TrialStart};
 use crate::study::clock::Began;
 use crate::study::equal_load::at_rate;
@@ -97,11 +97,11 @@ impl StudyRun<'_> {
     fn note_once(
         &mut self,
         store: usize,
-        notes: Vec<PreparedNote>,
+        notes: Vec<DatastoreNote>,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        for PreparedNote { host, said } in notes {
-            let kind = EventKind::Prepared { url: self.urls[store].clone(), host, said };
+        for disks in notes {
+            let kind = EventKind::Prepared { url: self.urls[store].clone(), disks };
             if !self.book.file.events()?.iter().any(|event| event.kind == kind) {
                 self.book.happened(kind, progress)?;
             }

@@ -13,7 +13,7 @@ use stormeter_statistics::{BrokenBy, Fact};
 
 use stormeter_conclude::Conclusion;
 use stormeter_datastore::RealClock;
-use stormeter_results::{EventKind, FinishReason, TrialOutcome, TrialRecord};
+use stormeter_results::{DatastoreNote, EventKind, FinishReason, TrialOutcome, TrialRecord};
 use stormeter_runner::{Place, Progress, Request, RunError, TrialStart, run};
 use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, block_order, profile};
 use stormeter_trial::{Arrivals, Interval, Sample, TrialFailure};
@@ -168,6 +168,14 @@ impl<F: FnMut(Moment)> Progress for Watch<'_, F> {
 
     fn note(&mut self, text: &str) {
         self.notes.push(text.into());
+    }
+
+    fn opened(&mut self, datastore: &str, note: &DatastoreNote) {
+        self.notes.push(format!("{datastore}: {note:?}"));
+    }
+
+    fn left_behind(&mut self, left: &DatastoreNote) {
+        self.notes.push(format!("{left:?}"));
     }
 
     fn event(&mut self, event: &EventKind) {

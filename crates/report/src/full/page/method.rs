@@ -6,6 +6,7 @@ use crate::full::grid::Grid;
 use crate::full::words;
 use crate::markup::Markup;
 use crate::page::{environment as method, tables, typographic};
+use crate::phrases::datastore_note;
 use crate::svg::color_class;
 use crate::wording;
 
@@ -44,7 +45,7 @@ pub(super) fn datastores(grid: &Grid<'_>) -> Markup {
                 page.tag("p").at("class", "fine").text(&format!("Mounted with {options}"));
             }
             for note in &description.notes {
-                page.tag("p").at("class", "fine").text(note);
+                page.tag("p").at("class", "fine").text(&datastore_note(note));
             }
         }
         page.close();

@@ -43,7 +43,7 @@ fn data_that_may_be_destroyed_is_told_and_gone() {
     mark(&tgt, 0, b"XFSB");
     let outcome = compare(&tgt.url(1), Load::default(), |_| {});
     outcome.assert_valid();
-    let told = |note: &String| note.contains("XFS") && note.contains("destroyed");
+    let told = |note: &String| note.contains("XFS") && note.contains("HeldData");
     assert!(outcome.notes.iter().any(told), "{:?}", outcome.notes);
     assert!(fs::read(tgt.unit_file(1)).unwrap()[..1 << 20].iter().all(|byte| *byte == 0));
 }
