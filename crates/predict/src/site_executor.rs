@@ -71,7 +71,7 @@ impl Executor for SiteExecutor<'_> {
         });
         let datastores: Vec<DatastoreDescription> = datastores.collect();
         let store_of = (0..datastores.len()).collect();
-        let stores = OpenedStores { datastores, store_of, warning: None };
+        let stores = OpenedStores { datastores, store_of, shared: None };
         Ok(Opened { hosts: Vec::new(), stores })
     }
 

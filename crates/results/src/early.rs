@@ -10,6 +10,12 @@ pub(crate) fn with_facts(mut header: Value) -> Value {
     if let Some(datastores) = header.get_mut("datastores").and_then(Value::as_array_mut) {
         datastores.iter_mut().for_each(notes_of);
     }
+    if let Some(environment) = header.get_mut("environment") {
+        notes_of(environment);
+        let hosts = environment.get_mut("hosts").and_then(Value::as_array_mut);
+        let of_hosts = hosts.into_iter().flatten().filter_map(|host| host.get_mut("environment"));
+        of_hosts.for_each(notes_of);
+    }
     header
 }
 
@@ -18,5 +24,29 @@ fn notes_of(owner: &mut Value) {
     for note in notes.into_iter().flatten().filter(|note| note.is_string()) {
         let said = note.take();
         *note = json!({ "note": "early", "said": said });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_become_facts_and_nothing_else_changes() {
+        let header = |note: Value| {
+            let notes = json!([note]);
+            json!({
+                "run_id": "5f2c",
+                "datastores": [{ "url": "null:" }, { "url": "/srv/vm", "notes": notes.clone() }],
+                "environment": {
+                    "notes": notes.clone(),
+                    "hosts": [{ "name": "esx1", "environment": { "notes": notes } }],
+                },
+            })
+        };
+        let fact = json!({ "note": "early", "said": "as it was said" });
+        assert_eq!(with_facts(header("as it was said".into())), header(fact.clone()));
+        assert_eq!(with_facts(header(fact.clone())), header(fact), "it is done once");
+        assert_eq!(with_facts(json!("strange")), json!("strange"));
     }
 }

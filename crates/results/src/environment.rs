@@ -3,11 +3,10 @@
 //! The program that runs the comparison fills it in; what cannot be determined stays `None` or
 //! empty.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The machine and its settings, read once before the first trial.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
     /// The host name, unless the user asked to leave it out.
@@ -36,15 +35,31 @@ pub struct Environment {
     pub virtualization: Option<String>,
     /// The generator's I/O engine, as far as it is the same for all datastores.
     pub engine: Option<String>,
-    /// Other things that a reader should know, one sentence each.
-    pub notes: Vec<String>,
+    /// Other things that a reader should know.
+    pub notes: Vec<EnvironmentNote>,
     /// The hosts that ran the trials, if that was not this machine alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostDescription>,
 }
 
+/// A note about a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "note")]
+pub enum EnvironmentNote {
+    /// It is a guest of the lab.
+    LabGuest {
+        /// What executes its instructions, as QEMU names it: `kvm`, `tcg`.
+        accelerator: String,
+    },
+    /// Stored by a version that kept only the sentence.
+    Early {
+        /// The sentence.
+        said: String,
+    },
+}
+
 /// A host that runs trials, as it was when the run started.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostDescription {
     /// Its name in the study.

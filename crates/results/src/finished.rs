@@ -94,10 +94,7 @@ pub enum EventKind {
         disks: DatastoreNote,
     },
     /// Datastores share what they should not.
-    Shared {
-        /// What they share.
-        said: String,
-    },
+    Shared(SharedFileSystem),
     /// An event of an earlier version, which kept its sentence only.
     Note {
         /// The sentence.
@@ -116,6 +113,20 @@ pub struct IdleReading {
     pub others_io_share: Option<f64>,
 }
 
+/// Two directories on one file system. If one of them should be a mount, it is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedFileSystem {
+    /// The host that found it, where the study has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The URLs of the two.
+    pub urls: [String; 2],
+    /// Type of the file system.
+    pub file_system: String,
+    /// What is mounted there.
+    pub source: String,
+}
+
 impl EventKind {
     /// The name in the file.
     pub fn name(&self) -> &'static str {
@@ -128,7 +139,7 @@ impl EventKind {
             EventKind::EqualLoad { .. } => "equal-load",
             EventKind::CeilingUnknown { .. } => "ceiling-unknown",
             EventKind::Prepared { .. } => "prepared",
-            EventKind::Shared { .. } => "shared",
+            EventKind::Shared(_) => "shared",
             EventKind::Note { .. } => "note",
         }
     }

@@ -91,10 +91,10 @@ mod verified;
 mod write;
 
 pub use component::Elasticity;
-pub use environment::{Environment, HostDescription};
+pub use environment::{Environment, EnvironmentNote, HostDescription};
 pub use error::ResultsError;
 pub use file::ResultsFile;
-pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading};
+pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading, SharedFileSystem};
 pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, Prediction};
 pub use host::HostShare;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec};
 use stormeter_results::{
-    DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading,
+    DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading, SharedFileSystem,
 };
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, Start};
@@ -170,8 +170,8 @@ pub struct OpenedStores {
     pub datastores: Vec<DatastoreDescription>,
     /// The store of each datastore: one that is named twice (an A/A test) may be opened only once.
     pub store_of: Vec<usize>,
-    /// A warning that two of them share what they should not.
-    pub warning: Option<String>,
+    /// Two of them that share what they should not.
+    pub shared: Option<Box<SharedFileSystem>>,
 }
 
 /// The opened hosts and datastores.

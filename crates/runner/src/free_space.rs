@@ -1,6 +1,7 @@
 //! Checks whether the disks of all datastores fit together, and which of them share a file system.
 
 use stormeter_datastore::{Datastore, DiskSpec};
+use stormeter_results::SharedFileSystem;
 
 use crate::error::RunError;
 
@@ -23,7 +24,7 @@ pub(crate) fn check_room(stores: &[Datastore], disks: &DiskSpec) -> Result<(), R
 }
 
 /// A warning if two directories are on one file system: the classic mistake is a share that is not mounted.
-pub(crate) fn shared_file_system(stores: &[Datastore]) -> Option<String> {
+pub(crate) fn shared_file_system(stores: &[Datastore]) -> Option<SharedFileSystem> {
     for (index, store) in stores.iter().enumerate() {
         let description = store.description();
         let Some(file_system) = &description.filesystem else { continue };
@@ -31,11 +32,12 @@ pub(crate) fn shared_file_system(stores: &[Datastore]) -> Option<String> {
         for other in stores[..index].iter().filter(|other| same_device(store, other)) {
             let other = other.description().url;
             if other.path() != Some(path) {
-                return Some(format!(
-                    "{other} and {} are on the same file system ({} on {}); if one of them should \
-                     be a mount, it is missing",
-                    description.url, file_system.kind, file_system.source
-                ));
+                return Some(SharedFileSystem {
+                    host: None,
+                    urls: [other.to_string(), description.url.to_string()],
+                    file_system: file_system.kind.clone(),
+                    source: file_system.source.clone(),
+                });
             }
         }
     }

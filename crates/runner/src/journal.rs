@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use stormeter_datastore::DatastoreError;
 use stormeter_results::{
     DatastoreDescription, Environment, Event, EventKind, FinishReason, Header, Prediction,
-    ResultsFile, TrialOutcome,
+    ResultsFile, SharedFileSystem, TrialOutcome,
 };
 use stormeter_study::StudyPlan;
 
@@ -30,7 +30,7 @@ pub(crate) struct Beginning<'a> {
 pub(crate) fn begin_file(
     path: &Path,
     beginning: Beginning<'_>,
-    warning: Option<String>,
+    shared: Option<Box<SharedFileSystem>>,
 ) -> Result<ResultsFile, RunError> {
     let header = Header {
         created_unix_ms: unix_ms(),
@@ -43,8 +43,8 @@ pub(crate) fn begin_file(
         prediction: beginning.prediction,
     };
     let mut file = ResultsFile::create(path, &header)?;
-    if let Some(warning) = warning {
-        file.append_event(&event(EventKind::Shared { said: warning }))?;
+    if let Some(shared) = shared {
+        file.append_event(&event(EventKind::Shared(*shared)))?;
     }
     Ok(file)
 }

@@ -227,9 +227,9 @@ impl Executor for LocalExecutor {
             check_targets(&stores)?;
         }
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
-        let warning = shared_file_system(&stores);
+        let shared = shared_file_system(&stores).map(Box::new);
         self.stores = stores;
-        Ok(Opened { hosts: Vec::new(), stores: OpenedStores { datastores, store_of, warning } })
+        Ok(Opened { hosts: Vec::new(), stores: OpenedStores { datastores, store_of, shared } })
     }
 
     fn read_idle(&mut self, cancel: &AtomicBool) -> Option<IdleReading> {

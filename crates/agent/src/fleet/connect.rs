@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use stormeter_results::EnvironmentNote;
 use stormeter_runner::{Progress, RunError};
 
 use super::Fleet;
@@ -160,10 +161,10 @@ impl Fleet {
                 self.hosts[host].version = version;
                 self.hosts[host].facts = *facts;
                 if let Transport::Guest(guest) = &self.hosts[host].way {
-                    let note = format!("a guest of the lab, run under {}", guest.accelerator);
+                    let accelerator = guest.accelerator.clone();
                     let name = format!("lab:{}", guest.name);
                     let facts = &mut self.hosts[host].facts;
-                    facts.environment.notes.push(note);
+                    facts.environment.notes.push(EnvironmentNote::LabGuest { accelerator });
                     // Guests that were cloned from the same frozen guest share its identity.
                     facts.boot_id = Some(name);
                 }

@@ -3,7 +3,7 @@
 //! Samples are combined like those of threads: counts and histograms add up. CPU time adds up over
 //! machines; agents on the same machine count it once.
 
-use stormeter_results::{DatastoreFact, DatastoreNote, HostShare};
+use stormeter_results::{DatastoreFact, DatastoreNote, HostShare, SharedFileSystem};
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
@@ -15,7 +15,7 @@ pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores 
     let mut opened = opened.into_iter().zip(hosts);
     let Some((mut all, first)) = opened.next() else { return OpenedStores::default() };
     if hosts.len() > 1 {
-        all.warning = all.warning.map(|warning| format!("on host {}: {warning}", first.name));
+        all.shared = all.shared.map(|shared| found_by(first, shared));
     }
     for (one, host) in opened {
         for (mine, theirs) in all.datastores.iter_mut().zip(one.datastores) {
@@ -33,10 +33,14 @@ pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores 
                 mine.notes.push(DatastoreNote { host: Some(host.name.clone()), fact });
             }
         }
-        let warning = one.warning.map(|warning| format!("on host {}: {warning}", host.name));
-        all.warning = all.warning.or(warning);
+        all.shared = all.shared.or(one.shared.map(|shared| found_by(host, shared)));
     }
     all
+}
+
+fn found_by(host: &Host, mut shared: Box<SharedFileSystem>) -> Box<SharedFileSystem> {
+    shared.host = Some(host.name.clone());
+    shared
 }
 
 /// Disks count as reused if no host wrote them again.

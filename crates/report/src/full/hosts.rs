@@ -1,11 +1,12 @@
 //! The hosts of a study: the offsets of their clocks, their load and their CPU time.
 
-use stormeter_results::{Header, HostShare, Phase, TrialRecord};
+use stormeter_results::{EnvironmentNote, Header, HostDescription, HostShare, Phase, TrialRecord};
 use stormeter_study::Metric;
 use stormeter_trial::HostCpu;
 
 use super::grid::{Grid, cell_name};
 use crate::model::{StudyHostCell, StudyHostRow};
+use crate::phrases::environment_note;
 use crate::quantity::metric_value;
 
 /// The meaning of the figures.
@@ -25,7 +26,7 @@ pub(crate) fn hosts(
         cpus: host.environment.cpus,
         clock_offset_ns: host.clock_offset_ns,
         clock_error_ns: host.clock_error_ns,
-        notes: host.environment.notes.clone(),
+        notes: host.environment.notes.iter().map(environment_note).collect(),
         cells: cells(header, number, trials, shares),
     });
     rows.collect()
@@ -108,35 +109,39 @@ pub(super) fn rows(grid: &Grid<'_>) -> Vec<Vec<String>> {
 }
 
 /// The notes on the hosts; one that several share is shown once: `vm1, vm2: run under tcg`.
-pub(super) fn notes(hosts: &[StudyHostRow]) -> Vec<String> {
-    let mut found: Vec<(&String, Vec<&str>)> = Vec::new();
+pub(super) fn notes(hosts: &[HostDescription]) -> Vec<String> {
+    let mut found: Vec<(&EnvironmentNote, Vec<&str>)> = Vec::new();
     for host in hosts {
-        for note in &host.notes {
+        for note in &host.environment.notes {
             match found.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, names)) => names.push(&host.name),
                 None => found.push((note, vec![&host.name])),
             }
         }
     }
-    found.iter().map(|(note, names)| format!("{}: {note}.", names.join(", "))).collect()
+    let said = |(note, names): &(&EnvironmentNote, Vec<&str>)| {
+        format!("{}: {}.", names.join(", "), environment_note(note))
+    };
+    found.iter().map(said).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use stormeter_results::Environment;
+
     use super::*;
 
     #[test]
     fn what_several_hosts_share_is_said_once() {
-        let host = |name: &str, notes: &[&str]| StudyHostRow {
+        let host = |name: &str, notes: Vec<EnvironmentNote>| HostDescription {
             name: name.into(),
-            reached_by: format!("lab:{name}"),
-            cpus: 1,
-            clock_offset_ns: 0,
-            clock_error_ns: 0,
-            notes: notes.iter().map(|note| (*note).into()).collect(),
-            cells: vec![],
+            environment: Environment { notes, ..Environment::default() },
+            ..HostDescription::default()
         };
-        let hosts = [host("vm1", &["under tcg"]), host("vm2", &["under tcg", "old"])];
-        assert_eq!(notes(&hosts), ["vm1, vm2: under tcg.", "vm2: old."]);
+        let guest = || EnvironmentNote::LabGuest { accelerator: "tcg".into() };
+        let old = EnvironmentNote::Early { said: "old".into() };
+        let hosts = [host("vm1", vec![guest()]), host("vm2", vec![guest(), old])];
+        let expected = ["vm1, vm2: a guest of the lab, run under tcg.", "vm2: old."];
+        assert_eq!(notes(&hosts), expected);
     }
 }

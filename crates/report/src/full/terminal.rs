@@ -258,7 +258,7 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
             push_line(text, &line);
         }
     }
-    for note in super::hosts::notes(&grid.report.hosts) {
+    for note in super::hosts::notes(&grid.report.header.environment.hosts) {
         for line in wrap(&printable(&note), width, "  ", "  ") {
             push_line(text, &line);
         }

@@ -8,6 +8,7 @@ mod answer;
 mod cell;
 mod comparison;
 mod datastore;
+mod environment;
 mod interval;
 mod prediction;
 mod steps;
@@ -18,12 +19,13 @@ use answer::Answer;
 use cell::Cell;
 use comparison::Comparison;
 use datastore::Datastore;
+use environment::Environment;
 use prediction::Prediction;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use steps::CellSteps;
-use stormeter_results::{Environment, FinishReason};
+use stormeter_results::FinishReason;
 use stormeter_schema::{Number, schema_of};
 use stormeter_statistics::{CeilingKind, PowerStatement};
 use stormeter_study::StudyPlan;
@@ -94,7 +96,7 @@ struct PrintedReport<'a> {
     /// The plan with every default filled in.
     plan: &'a StudyPlan,
     /// The machine that ran the study.
-    environment: &'a Environment,
+    environment: Environment<'a>,
     /// The seed of orders, offsets and contents.
     seed: u64,
     /// The measured rates of everything in front of the storage.
@@ -208,7 +210,7 @@ impl<'a> PrintedReport<'a> {
             power: analysis.power.map(|power| Power::of(plan, &power)),
             datastores: (0..plan.datastores.len()).map(|it| Datastore::of(report, it)).collect(),
             plan,
-            environment: &header.environment,
+            environment: Environment::of(&header.environment),
             seed: plan.seed,
             ceilings: report.ceilings.iter().map(|ceiling| Ceiling::of(plan, ceiling)).collect(),
             command: &header.command_line,

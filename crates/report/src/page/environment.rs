@@ -5,6 +5,7 @@ use stormeter_units::format_bytes;
 
 use super::typographic;
 use crate::markup::Markup;
+use crate::phrases::environment_note;
 use crate::wording::plural;
 
 /// The machine, as names with values.
@@ -13,6 +14,7 @@ pub(crate) fn environment(
     stormeter_version: &str,
 ) -> Vec<(&'static str, String)> {
     let joined = |parts: &[String]| (!parts.is_empty()).then(|| parts.join("; "));
+    let notes: Vec<String> = environment.notes.iter().map(environment_note).collect();
     let load = environment.load_average.map(|[one, five, fifteen]| {
         format!("{one:.2}, {five:.2}, {fifteen:.2} over 1, 5 and 15 minutes at the start")
     });
@@ -30,7 +32,7 @@ pub(crate) fn environment(
         ("I/O engine", environment.engine.clone()),
         ("Load average", load),
         ("Mitigations", joined(&environment.mitigations)),
-        ("Notes", joined(&environment.notes)),
+        ("Notes", joined(&notes)),
         ("Stormeter", Some(stormeter_version.to_string())),
     ];
     rows.into_iter()

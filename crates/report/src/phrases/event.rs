@@ -1,6 +1,6 @@
 //! What happened to a run, as a clause without full stop.
 
-use stormeter_results::{EventKind, IdleReading};
+use stormeter_results::{EventKind, IdleReading, SharedFileSystem};
 use stormeter_units::format_duration_ns;
 
 use super::datastore::datastore_note;
@@ -26,8 +26,18 @@ pub fn event_sentence(kind: &EventKind) -> String {
             format!("the ceiling of a path to storage is unknown: {said}")
         }
         EventKind::Prepared { url, disks } => format!("{url}: {}", datastore_note(disks)),
-        EventKind::Shared { said } | EventKind::Note { said } => said.clone(),
+        EventKind::Shared(shared) => shared_file_system(shared),
+        EventKind::Note { said } => said.clone(),
     }
+}
+
+fn shared_file_system(shared: &SharedFileSystem) -> String {
+    let SharedFileSystem { host, urls: [first, second], file_system, source } = shared;
+    let host = host.as_ref().map_or_else(String::new, |host| format!("on host {host}: "));
+    format!(
+        "{host}{first} and {second} are on the same file system ({file_system} on {source}); if one of them should \
+         be a mount, it is missing"
+    )
 }
 
 fn idle(IdleReading { busy_share, length_ns, others_io_share }: &IdleReading) -> String {
@@ -65,6 +75,14 @@ mod tests {
         let prepared = |host| {
             let disks = DatastoreNote { host, fact: DatastoreFact::Recreated };
             EventKind::Prepared { url: "/srv/vm".into(), disks }
+        };
+        let shared = |host| {
+            EventKind::Shared(SharedFileSystem {
+                host,
+                urls: ["/srv/vm".into(), "/mnt/nas".into()],
+                file_system: "ext4".into(),
+                source: "/dev/sda1".into(),
+            })
         };
         let equal = |load| EventKind::EqualLoad { load, rate_per_s: 1234.5 };
         for (kind, expected) in [
@@ -108,7 +126,16 @@ mod tests {
                 "/srv/vm: on host esx1: NFSv3 has no way to give blocks back: the disks were removed, made and \
                  written again instead",
             ),
-            (EventKind::Shared { said: said() }, "as it was said"),
+            (
+                shared(None),
+                "/srv/vm and /mnt/nas are on the same file system (ext4 on /dev/sda1); if one of them should be a \
+                 mount, it is missing",
+            ),
+            (
+                shared(Some("esx1".into())),
+                "on host esx1: /srv/vm and /mnt/nas are on the same file system (ext4 on /dev/sda1); if one of them \
+                 should be a mount, it is missing",
+            ),
             (EventKind::Note { said: said() }, "as it was said"),
         ] {
             assert_eq!(event_sentence(&kind), expected);

@@ -7,6 +7,7 @@
 mod answer;
 mod claim;
 mod datastore;
+mod environment;
 mod event;
 mod finding;
 mod incident;
@@ -24,6 +25,7 @@ pub use answer::answer;
 pub(crate) use answer::estimated;
 pub(crate) use claim::{load, row_term};
 pub use datastore::{datastore_note, left_sentence, opened_sentence};
+pub(crate) use environment::environment_note;
 pub use event::event_sentence;
 pub(crate) use finding::finding;
 pub(crate) use incident::incident;

@@ -228,7 +228,7 @@ impl<'a> StudyRun<'a> {
         };
         let order = open_order(request, &run_id, resumed)?;
         let Opened { hosts, stores } = executor.open(&order, cancel, progress)?;
-        let OpenedStores { datastores: mut descriptions, store_of, warning } = stores;
+        let OpenedStores { datastores: mut descriptions, store_of, shared } = stores;
         environment.hosts = hosts;
         environment.engine = descriptions.first().map(|store| store.engine.clone());
         let urls = urls(&store_of, &descriptions);
@@ -267,7 +267,7 @@ impl<'a> StudyRun<'a> {
                     datastores: descriptions,
                     prediction,
                 };
-                let begin = || begin_file(&request.output, beginning.clone(), warning.clone());
+                let begin = || begin_file(&request.output, beginning.clone(), shared.clone());
                 if is_predicted { begin_again(&request.output, &begin)? } else { begin()? }
             }
         };

@@ -110,7 +110,7 @@ fn hosts(page: &mut Markup, grid: &Grid<'_>) {
     let mut rows = super::super::hosts::rows(grid);
     let head = rows.remove(0);
     tables::plain(page, &head, rows);
-    for note in super::super::hosts::notes(&grid.report.hosts) {
+    for note in super::super::hosts::notes(&grid.report.header.environment.hosts) {
         page.leaf("p", &note);
     }
     page.tag("p").at("class", "caption").text(super::super::hosts::CAPTION);
