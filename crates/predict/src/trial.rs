@@ -119,7 +119,7 @@ impl TrialRun<'_> {
             notes: machine
                 .notes()
                 .into_iter()
-                .map(|said| NoteFact::Model { said }.into())
+                .map(|model| NoteFact::Model { model }.into())
                 .collect(),
             incidents: Vec::new(),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),

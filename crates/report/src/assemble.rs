@@ -470,7 +470,7 @@ fn of_datastores(report: &Report) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_trial::NoteFact;
+    use stormeter_trial::{ModelNote, NoteFact};
 
     use super::*;
 
@@ -513,9 +513,11 @@ mod tests {
 
     #[test]
     fn notes_of_a_prediction_are_said_once_a_cell() {
-        let note = |said: &str| TrialNote::from(NoteFact::Model { said: said.into() });
-        let filling = [note("still filling: 3 s")];
-        let later = [note("still filling: 4 s")];
+        let note = |bytes| {
+            let model = ModelNote::Resyncing { storage: "vsan".into(), bytes };
+            TrialNote::from(NoteFact::Model { model })
+        };
+        let (early, later) = ([note(3 << 30)], [note(4 << 30)]);
         let trial = |cell, notes| TrialParts {
             cell,
             block: 0,
@@ -527,9 +529,11 @@ mod tests {
             monitor: &[],
             components: &[],
         };
-        let trials = [trial(0, &[]), trial(1, &filling), trial(1, &later), trial(2, &filling)];
+        let trials = [trial(0, &[]), trial(1, &early), trial(1, &later), trial(2, &early)];
         let notes = notes_of_cells(&trials, 3, &|cell| format!("cell {cell}"));
         let told: Vec<_> = notes.iter().map(|note| (&*note.subject, &*note.what)).collect();
-        assert_eq!(told, [("cell 1; cell 2", "still filling: 3 s")]);
+        let expected =
+            "vsan: a resync was still in progress, 3GiB of lost data had not been copied again yet";
+        assert_eq!(told, [("cell 1; cell 2", expected)]);
     }
 }

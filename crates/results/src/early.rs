@@ -1,4 +1,4 @@
-//! Notes in headers of the forms 1 to 7, which were sentences: they are kept, as the facts that they are now.
+//! Notes and losses of the forms 1 to 7, which were sentences: they are kept, as the facts that they are now.
 
 use serde_json::{Value, json};
 
@@ -19,11 +19,21 @@ pub(crate) fn with_facts(mut header: Value) -> Value {
     header
 }
 
+/// The failure of a trial of form 7 with the losses of a prediction as facts, as `upgrade-8.sql` has it.
+pub(crate) fn with_losses(mut failure: Value) -> Value {
+    sentences_of(&mut failure, "losses", "loss");
+    failure
+}
+
 fn notes_of(owner: &mut Value) {
-    let notes = owner.get_mut("notes").and_then(Value::as_array_mut);
-    for note in notes.into_iter().flatten().filter(|note| note.is_string()) {
-        let said = note.take();
-        *note = json!({ "note": "early", "said": said });
+    sentences_of(owner, "notes", "note");
+}
+
+fn sentences_of(owner: &mut Value, list: &str, tag: &str) {
+    let all = owner.get_mut(list).and_then(Value::as_array_mut);
+    for one in all.into_iter().flatten().filter(|one| one.is_string()) {
+        let said = one.take();
+        *one = json!({ tag: "early", "said": said });
     }
 }
 

@@ -196,8 +196,13 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
 fn failure(file: File, row: &Row, sample: Option<&Sample>) -> Result<TrialFailure> {
     if file.has_failures() {
         let text = word(row, "failure")?;
-        return serde_json::from_str(&text)
-            .map_err(|error| strange(format!("the failure {text:?}: {error}")));
+        let read = match file.has_events() {
+            true => serde_json::from_str(&text),
+            false => {
+                serde_json::from_str(&text).map(early::with_losses).and_then(serde_json::from_value)
+            }
+        };
+        return read.map_err(|error| strange(format!("the failure {text:?}: {error}")));
     }
     // As in upgrade-7.sql.
     let said = word(row, "reason")?;

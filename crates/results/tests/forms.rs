@@ -6,12 +6,12 @@ mod common;
 
 use std::path::Path;
 
-use common::{early_trial, header, trial};
+use common::{early_trial, header, study_header, study_trial, trial};
 use rusqlite::Connection;
 use stormeter_results::{
     EventKind, FORMAT_VERSION, FinishReason, ResultsFile, TrialOutcome, TrialRecord,
 };
-use stormeter_trial::{Ended, Histogram, LatencyBucket, Sample, TrialFailure};
+use stormeter_trial::{Ended, Histogram, LatencyBucket, Loss, Sample, TrialFailure};
 
 /// The seed and number of the trials in `fixture/form-2.sql`.
 const SEED: u64 = 477;
@@ -222,6 +222,30 @@ fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
     let without: Vec<bool> = has_sample.iter().map(|has| !has).collect();
     assert!(has_sample.contains(&true));
     assert_eq!(blamed(theirs, &Ended::Completed), [without.clone(), without]);
+}
+
+/// Before form 8 the losses of a prediction were sentences.
+#[test]
+fn what_was_lost_in_a_prediction_of_form_7_is_known_before_and_after_the_upgrade() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let losses = vec![Loss::Early { said: "vsan: gone".into() }];
+    let failure = TrialFailure::BytesLost { ended: Ended::Completed, first: None, losses };
+    let outcome = TrialOutcome::Failed { failure, sample: None };
+    let lost = TrialRecord { outcome, incidents: vec![], ..study_trial(1, 0) };
+    ResultsFile::create(&path, &study_header()).unwrap().append_trial(&lost).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            r#"UPDATE trial SET failure = json_set(failure, '$.losses', json('["vsan: gone"]'));
+            INSERT INTO meta VALUES ('contents', '"study"'); PRAGMA user_version = 7"#,
+        )
+        .unwrap();
+    drop(connection);
+    let expected = [lost];
+    assert_eq!(ResultsFile::open(&path).unwrap().trials().unwrap(), expected);
+    assert_eq!(ResultsFile::open_for_resume(&path).unwrap().trials().unwrap(), expected);
+    assert_eq!(ResultsFile::open(&path).unwrap().trials().unwrap(), expected);
 }
 
 /// Tables and views with their columns, in order: `INSERT` and SQL users rely on it.

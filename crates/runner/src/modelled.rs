@@ -1,6 +1,6 @@
 //! What a trial on a model has in addition to one on real storage.
 
-use stormeter_trial::{ComponentUse, Ended, Sample, TrialFailure};
+use stormeter_trial::{ComponentUse, Ended, Loss, Sample, TrialFailure};
 
 /// What only a model knows of a trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,8 +9,8 @@ pub struct Modelled {
     pub elapsed_ns: u64,
     /// The load on its components.
     pub components: Vec<ComponentUse>,
-    /// The bytes lost to faults, one sentence each.
-    pub losses: Vec<String>,
+    /// The bytes lost to faults.
+    pub losses: Vec<Loss>,
 }
 
 impl Modelled {

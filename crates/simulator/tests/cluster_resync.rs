@@ -8,6 +8,8 @@ use common::single::*;
 use stormeter_disk::{Disks, Kind, Operation};
 use stormeter_simulator::{ComponentKind, Machine, ResyncUse};
 use stormeter_site::*;
+use stormeter_trial::ModelNote;
+use stormeter_units::format_bytes;
 
 const SECOND: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
@@ -48,8 +50,8 @@ fn cluster(nodes: u32) -> Site {
 }
 
 /// The notes about bytes; the note that a lost node's VMs continue is separate.
-fn said(machine: &Machine) -> Vec<String> {
-    let is_of_bytes = |note: &String| !note.contains("its VMs are taken to go on");
+fn said(machine: &Machine) -> Vec<ModelNote> {
+    let is_of_bytes = |note: &ModelNote| !matches!(note, ModelNote::NodeLost { .. });
     machine.notes().into_iter().filter(is_of_bytes).collect()
 }
 
@@ -109,7 +111,7 @@ fn what_was_lost_is_copied_once_over_the_wire_into_flash_and_on() {
         machine.end_window();
         let all = ResyncUse { lost_bytes: lost, copied_bytes: lost, ..ResyncUse::default() };
         assert_eq!(resync_use(&machine), all, "{fault}");
-        assert_eq!(said(&machine), [""; 0]);
+        assert_eq!(said(&machine), []);
         // Each chunk is read once and written once to a capacity device, and in between written to
         // flash and read from it.
         let chunks = lost >> 20;
@@ -233,19 +235,14 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
     assert!(copied > 0.97 * 600e6 && copied < 1.01 * 600e6, "{copied}");
     machine.end_window();
     let notes = said(&machine);
-    assert!(
-        notes[0].starts_with("vsan: a resync was still in progress, 3.4") && notes.len() == 1,
-        "{notes:?}"
-    );
+    let [ModelNote::Resyncing { storage, bytes }] = &notes[..] else { panic!("{notes:?}") };
+    assert_eq!((storage.as_str(), &format_bytes(*bytes)[..3]), ("vsan", "3.4"));
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 2 * SECOND);
     machine.end_window();
     assert_eq!(
         said(&machine),
-        [
-            "vsan: 4GiB of lost data has not been copied again yet, because its node may come back; a \
-          shorter repair-delay shows the resync"
-        ]
+        [ModelNote::RepairDelayed { storage: "vsan".into(), bytes: 4 * GIB }]
     );
     // A broken device does not come back: nobody waits for it.
     let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
@@ -313,13 +310,7 @@ fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
         ResyncUse { lost_bytes: 8 * GIB, no_room_bytes: 8 * GIB, ..ResyncUse::default() };
     assert_eq!(resync_use(&machine), expected);
     machine.end_window();
-    assert_eq!(
-        said(&machine),
-        [
-            "vsan: 8GiB of lost data cannot be copied again: every other node already has a replica or \
-          no space; add nodes or devices"
-        ]
-    );
+    assert_eq!(said(&machine), [ModelNote::NoNodeLeft { storage: "vsan".into(), bytes: 8 * GIB }]);
     // The other device of the same node may take what one had.
     let mut machine = broken(&cluster(2), 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 30 * SECOND);
@@ -331,7 +322,8 @@ fn where_no_other_node_can_take_it_nothing_is_copied_and_that_is_said() {
     idle(&mut machine, 2 * SECOND);
     assert_eq!(resync_use(&machine).gone_bytes, resync_use(&machine).lost_bytes);
     machine.end_window();
-    assert_eq!(said(&machine), ["vsan: 1GiB are lost, no replica of them is left"]);
+    let gone = ModelNote::NoReplicaLeft { storage: "vsan".into(), bytes: GIB };
+    assert_eq!(said(&machine), [gone]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use stormeter_disk::{Disks, Kind, Operation};
 use stormeter_fault::FaultSpec;
 use stormeter_simulator::{Broken, FaultError, FaultNameError, Machine, SiteFault, Window};
 use stormeter_site::*;
+use stormeter_trial::{Loss, ModelNote};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -186,12 +187,13 @@ fn what_became_of_a_lost_nodes_vms_is_told() {
         assert!(reap(&mut machine, 2 * SECOND).is_empty());
         machine.end_window();
         let notes = machine.notes();
-        (notes.into_iter().find(|note| note.contains("VMs")), machine.losses())
+        let is_of_node = |note: &ModelNote| matches!(note, ModelNote::NodeLost { .. });
+        (notes.into_iter().find(is_of_node), machine.losses())
     };
     let mut site = cluster(2);
-    let note = "vsan: node 1 was lost at 1.00s; its VMs are taken to go on at once, on a host like it \
-                without data";
-    assert_eq!(reported(&site, 2), (Some(note.into()), vec![]));
+    let storage = || "vsan".to_owned();
+    let note = ModelNote::NodeLost { storage: storage(), node: 1, at_ns: SECOND };
+    assert_eq!(reported(&site, 2), (Some(note), vec![]));
     // It has no VMs, or they are elsewhere.
     assert_eq!(reported(&site, 1), (None, vec![]));
     let mut clients = site.hosts[0].clone();
@@ -201,7 +203,7 @@ fn what_became_of_a_lost_nodes_vms_is_told() {
     assert_eq!(reported(&site, 2), (None, vec![]));
     // Without a replica its data is lost.
     let (_, losses) = reported(&cluster(1), 2);
-    assert_eq!(losses, ["vsan: no replica is there of 512MiB of virtual disks"]);
+    assert_eq!(losses, [Loss::NoReplica { storage: storage(), bytes: 512 << 20 }]);
 }
 
 #[test]
@@ -237,13 +239,14 @@ fn disks_lost_beyond_what_is_borne_take_the_array_offline() {
         assert!(offline[0] <= 8, "{outcomes:?}");
         machine.end_window();
         let losses = machine.losses();
-        assert!(
-            losses.len() == 1 && losses[0].contains("offline since 2.00s, 2 of the disks"),
-            "{losses:?}"
-        );
-        assert!(machine.notes().contains(&losses[0]), "{:?}", machine.notes());
+        let [Loss::Offline { since_ns, disks: 2, dirty_bytes, .. }] = losses[..] else {
+            panic!("{losses:?}");
+        };
+        assert!((2 * SECOND..2 * SECOND + SECOND / 200).contains(&since_ns), "{since_ns}");
+        let noted = ModelNote::Lost { loss: losses[0].clone() };
+        assert!(machine.notes().contains(&noted), "{:?}", machine.notes());
         let is_back = matches!(write, WriteCache::Back { .. });
-        assert_eq!(losses[0].contains("only its memory had"), is_back, "{losses:?}");
+        assert_eq!(dirty_bytes > 0, is_back, "{losses:?}");
     }
 }
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model_note::Loss;
 use crate::sample::{Ended, IoFailure, Sample};
 use crate::verified::Corruption;
 
@@ -41,8 +42,8 @@ pub enum TrialFailure {
         ended: Ended,
         /// The first I/O that failed.
         first: Option<IoFailure>,
-        /// The causes of the loss, one text each.
-        losses: Vec<String>,
+        /// The losses.
+        losses: Vec<Loss>,
     },
     /// The agent on a host, or the connection to it, failed.
     Agent {

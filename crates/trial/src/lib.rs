@@ -59,6 +59,7 @@ mod fixed_work_trial;
 pub mod histogram;
 mod issue;
 mod memory;
+mod model_note;
 mod monitor;
 mod note;
 mod recovery;
@@ -84,6 +85,7 @@ pub use fixed_work_trial::{FixedWork, FixedWorkError, FixedWorkTrial, SMALL_BYTE
 pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
+pub use model_note::{Loss, ModelNote};
 pub use monitor::MonitorRow;
 pub use note::{NoteFact, TargetUnknown, TrialNote};
 pub use recovery::{RECOVERED_INTERVALS, RECOVERED_SHARE};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use stormeter_disk::{DatastoreFact, DeviceError, EngineNote};
 
+use crate::model_note::ModelNote;
+
 /// A note about a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TrialNote {
@@ -67,7 +69,7 @@ pub enum NoteFact {
     /// In a prediction: a remark of the model.
     Model {
         /// The remark.
-        said: String,
+        model: ModelNote,
     },
     /// Stored by a version that kept only the sentence.
     Early {

@@ -11,6 +11,7 @@ mod environment;
 mod event;
 mod finding;
 mod incident;
+mod model;
 mod note;
 mod number;
 mod remark;

@@ -4,6 +4,7 @@ use stormeter_trial::{NoteFact, TrialNote};
 use stormeter_units::format_duration_ns;
 
 use super::datastore::{datastore_fact, engine_note};
+use super::model::model_note;
 use crate::wording::plural;
 
 /// A note with what it is about: `esx1: the clients: …`.
@@ -17,7 +18,8 @@ fn fact(fact: &NoteFact) -> String {
     match fact {
         NoteFact::Engine { engine } => engine_note(engine),
         NoteFact::Prepared { disks } => datastore_fact(disks),
-        NoteFact::Model { said } | NoteFact::Early { said } => said.clone(),
+        NoteFact::Model { model } => model_note(model),
+        NoteFact::Early { said } => said.clone(),
         NoteFact::NotPinned => "a driving thread could not be pinned to a CPU".into(),
         NoteFact::HostFilesUnreadable { files } => {
             format!("the host's activity is not fully known: cannot read {}", files.join(", "))
@@ -39,7 +41,7 @@ fn fact(fact: &NoteFact) -> String {
 #[cfg(test)]
 mod tests {
     use stormeter_results::{DatastoreFact, EngineNote};
-    use stormeter_trial::TargetUnknown;
+    use stormeter_trial::{ModelNote, TargetUnknown};
 
     use super::*;
 
@@ -56,7 +58,12 @@ mod tests {
                 NoteFact::Prepared { disks: DatastoreFact::KeepsNothing },
                 "the LUN keeps nothing of what is written to it",
             ),
-            (NoteFact::Model { said: said() }, "as it was said"),
+            (
+                NoteFact::Model {
+                    model: ModelNote::NoReplicaLeft { storage: "vsan".into(), bytes: 1 << 30 },
+                },
+                "vsan: 1GiB are lost, no replica of them is left",
+            ),
             (NoteFact::Early { said: said() }, "as it was said"),
             (NoteFact::NotPinned, "a driving thread could not be pinned to a CPU"),
             (

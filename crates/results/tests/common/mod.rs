@@ -11,8 +11,9 @@ use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
     Distribution, Durations, Ended, ExpectedBlock, FoundBlock, Histogram, HostCpu, Interval,
-    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, MonitorRow, NoteFact,
-    Pressure, Sample, SizeShare, StepTime, TargetUnknown, TrialFailure, Verified, Workload,
+    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, Loss, MonitorRow,
+    NoteFact, Pressure, Sample, SizeShare, StepTime, TargetUnknown, TrialFailure, Verified,
+    Workload,
 };
 
 pub(crate) struct Dice(SplitMix64);
@@ -361,11 +362,16 @@ fn failed(dice: &mut Dice, sample: Option<&Sample>) -> TrialFailure {
         4 => TrialFailure::Step { step: dice.text(), said },
         5 => TrialFailure::ClocksDisagree { share: dice.float() },
         6 => {
-            let (ended, losses) = (Ended::Completed, vec![said, dice.text()]);
+            let losses = vec![Loss::Early { said }, loss(dice)];
+            let ended = Ended::Completed;
             TrialFailure::BytesLost { ended, first: None, losses }
         }
         _ => TrialFailure::Impossible { said },
     }
+}
+
+fn loss(dice: &mut Dice) -> Loss {
+    Loss::NoReplica { storage: dice.text(), bytes: dice.count() }
 }
 
 fn component(dice: &mut Dice) -> ComponentUse {

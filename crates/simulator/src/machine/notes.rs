@@ -4,7 +4,7 @@
 //! While it fills, writes are as fast as the memory; once it is full they are as fast as the disks
 //! behind it. A window that ends before says nothing about the latter.
 
-use stormeter_units::format_bytes;
+use stormeter_trial::ModelNote;
 
 use super::Machine;
 use super::meter::Reading;
@@ -22,18 +22,22 @@ const LEAST_BYTES: u64 = 1 << 20;
 const LATE_S: f64 = 3600.0;
 
 impl Machine {
-    /// After [`Machine::end_window`]: a line for each component whose write memory was still filling in
+    /// After [`Machine::end_window`]: a note for each component whose write memory was still filling in
     /// the window, for arrays that went offline, nodes that were lost, and data that a distributed
     /// datastore lost and has not restored. Empty if the window has no length.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<ModelNote> {
         let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
         let window_ns = last.at_ns - first.at_ns;
         let note = |number: usize| {
             let (first, last) = (sum(first, number), sum(last, number));
-            Some(format!("{}: {}", self.components[number].name, filling(first, last, window_ns)?))
+            let Filling { came_bytes, went_bytes, full_after_ns } =
+                filling(first, last, window_ns)?;
+            let component = self.components[number].name.clone();
+            Some(ModelNote::StillFilling { component, came_bytes, went_bytes, full_after_ns })
         };
         let filling = (0..self.components.len()).filter_map(note);
-        let faults = self.outages().into_iter().chain(self.node_notes());
+        let lost = self.outages().into_iter().map(|loss| ModelNote::Lost { loss });
+        let faults = lost.chain(self.node_notes());
         filling.chain(faults).chain(self.resync_notes()).collect()
     }
 }
@@ -50,8 +54,16 @@ fn sum(reading: &Reading, component: usize) -> Fill {
     all
 }
 
-/// The note about a memory between two readings, if it was filling.
-fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<String> {
+/// A memory that was filling.
+#[derive(Debug, PartialEq, Eq)]
+struct Filling {
+    came_bytes: u64,
+    went_bytes: u64,
+    full_after_ns: u64,
+}
+
+/// A memory between two readings, if it was filling.
+fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<Filling> {
     let (came, went) = (last.in_bytes - first.in_bytes, last.out_bytes - first.out_bytes);
     // Not what is dirty: a memory starts as full as an earlier load has left it, and none of that
     // arrived.
@@ -63,21 +75,13 @@ fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<String> {
     if window_ns == 0 || !fills {
         return None;
     }
-    let moved = match went {
-        0 => format!("{} came in and nothing went out", format_bytes(came)),
-        went => {
-            format!("{:.1} bytes came in for each byte that went out", came as f64 / went as f64)
-        }
-    };
     let room = last.capacity_bytes.saturating_sub(last.dirty_bytes) as f64;
     let full_s = room / grown as f64 * (window_ns as f64 / 1e9);
     if full_s > LATE_S {
         return None;
     }
-    Some(format!(
-        "was still filling, {moved}; after about {full_s:.0} s more of it writes go at the speed of \
-         the disks"
-    ))
+    let full_after_ns = (full_s * 1e9) as u64;
+    Some(Filling { came_bytes: came, went_bytes: went, full_after_ns })
 }
 
 #[cfg(test)]
@@ -100,17 +104,16 @@ mod tests {
     fn growth_is_told_by_size_or_against_what_went_out() {
         let said = |last: Fill| filling(fill(100, 50, 50), last, 6_000_000_000);
         // 30 of 1000 in 6 s, so 870 in 174 s; as a share of what left it would be too little.
-        assert_eq!(
-            said(fill(130, 1080, 1050)).as_deref(),
-            Some(
-                "was still filling, 1.0 bytes came in for each byte that went out; after about 174 s \
-                 more of it writes go at the speed of the disks"
-            )
-        );
-        let text = said(fill(110, 70, 60)).expect("twice as much came in");
-        assert!(text.contains("2.0 bytes came in for each byte"), "{text}");
-        let text = said(fill(110, 60, 50)).expect("nothing went out");
-        assert!(text.contains("10MiB came in and nothing went out"), "{text}");
+        let found = |came: u64, went: u64, full_s: u64| Filling {
+            came_bytes: came * MIB,
+            went_bytes: went * MIB,
+            full_after_ns: full_s * 1_000_000_000,
+        };
+        assert_eq!(said(fill(130, 1080, 1050)), Some(found(1030, 1000, 174)));
+        let twice = said(fill(110, 70, 60)).expect("twice as much came in");
+        assert_eq!((twice.came_bytes, twice.went_bytes), (20 * MIB, 10 * MIB));
+        let all = said(fill(110, 60, 50)).expect("nothing went out");
+        assert_eq!((all.came_bytes, all.went_bytes), (10 * MIB, 0));
         assert_eq!(said(fill(110, 1060, 1050)), None);
         assert_eq!(said(fill(101, 51, 50)), None);
         assert_eq!(said(fill(130, 9080, 9050)), None);

@@ -1,7 +1,7 @@
 //! The effects of faults that a reader of a trial must know: whether they affected anything, which bytes were
 //! lost, and what was assumed about the VMs of a lost node.
 
-use stormeter_units::{format_bytes, format_duration_ns};
+use stormeter_trial::{Loss, ModelNote};
 
 use super::{FaultError, SiteFault};
 use crate::machine::Machine;
@@ -17,41 +17,33 @@ impl Machine {
         Ok(!self.planned(fault)?.is_empty())
     }
 
-    /// A line for each storage that lost bytes that VMs had written: requests for them fail.
-    pub fn losses(&self) -> Vec<String> {
+    /// A loss for each storage that lost bytes that VMs had written: requests for them fail.
+    pub fn losses(&self) -> Vec<Loss> {
         let mut losses = self.outages();
         if let Some(nodes) = &self.nodes {
             let is_gone = |&place| nodes.is_lost(place);
             let stripes = nodes.places.chunks(nodes.replicas.max(1) as usize);
             let gone = stripes.filter(|replicas| replicas.iter().all(is_gone)).count() as u64;
             if gone > 0 {
-                let (name, bytes) = (&nodes.resync.name, format_bytes(gone * nodes.piece_bytes));
-                losses.push(format!("{name}: no replica is there of {bytes} of virtual disks"));
+                let (storage, bytes) = (nodes.resync.name.clone(), gone * nodes.piece_bytes);
+                losses.push(Loss::NoReplica { storage, bytes });
             }
         }
         losses
     }
 
     /// Arrays that went offline.
-    pub(in crate::machine) fn outages(&self) -> Vec<String> {
+    pub(in crate::machine) fn outages(&self) -> Vec<Loss> {
         let described = |outage: Outage| {
             let Outage { component, since_ns, disks, bears, dirty_bytes } = outage;
-            let name = &self.components[component as usize].name;
-            let memory = match dirty_bytes {
-                0 => String::new(),
-                bytes => format!(", and {} that only its memory had", format_bytes(bytes)),
-            };
-            format!(
-                "{name}: offline since {}, {disks} of the disks that keep each other's bytes are lost or \
-                 not rebuilt and they bear {bears}; what they had is gone{memory}",
-                format_duration_ns(since_ns as f64)
-            )
+            let component = self.components[component as usize].name.clone();
+            Loss::Offline { component, since_ns, disks, bears, dirty_bytes }
         };
         self.stores.iter().filter_map(|store| store.outage()).map(described).collect()
     }
 
     /// Nodes that were lost while VMs ran on them.
-    pub(in crate::machine) fn node_notes(&self) -> Vec<String> {
+    pub(in crate::machine) fn node_notes(&self) -> Vec<ModelNote> {
         let Some(nodes) = &self.nodes else { return Vec::new() };
         let runs_vms = |node: u32| {
             self.forks.iter().any(|fork| match fork {
@@ -61,12 +53,8 @@ impl Machine {
         };
         let lost = self.lost_nodes.iter().filter(|(node, _)| runs_vms(*node));
         let notes = lost.map(|&(node, at_ns)| {
-            format!(
-                "{}: node {node} was lost at {}; its VMs are taken to go on at once, on a host like it \
-                 without data",
-                nodes.resync.name,
-                format_duration_ns(at_ns as f64)
-            )
+            let storage = nodes.resync.name.clone();
+            ModelNote::NodeLost { storage, node, at_ns }
         });
         notes.collect()
     }

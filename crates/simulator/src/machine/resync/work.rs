@@ -1,7 +1,7 @@
 //! The copying itself: which node copies what next, from where, and what becomes of a chunk.
 
 use stormeter_disk::Kind;
-use stormeter_units::format_bytes;
+use stormeter_trial::ModelNote;
 
 use super::{AT_ONCE, CHUNK_BYTES, Chunk, Copying, NO_NODE, Next, Piece, ResyncUse};
 use crate::machine::build::Place;
@@ -70,20 +70,17 @@ impl Machine {
     }
 
     /// Notes about it for a reader.
-    pub(in crate::machine) fn resync_notes(&self) -> Vec<String> {
+    pub(in crate::machine) fn resync_notes(&self) -> Vec<ModelNote> {
         let (Some(nodes), Some(usage)) = (&self.nodes, self.resync()) else { return Vec::new() };
-        let name = &nodes.resync.name;
+        let storage = || nodes.resync.name.clone();
         let mut notes = Vec::new();
         if usage.gone_bytes > 0 {
-            let bytes = format_bytes(usage.gone_bytes);
-            notes.push(format!("{name}: {bytes} are lost, no replica of them is left"));
+            let bytes = usage.gone_bytes;
+            notes.push(ModelNote::NoReplicaLeft { storage: storage(), bytes });
         }
         if usage.no_room_bytes > 0 {
-            notes.push(format!(
-                "{name}: {} of lost data cannot be copied again: every other node already has a replica \
-                 or no space; add nodes or devices",
-                format_bytes(usage.no_room_bytes)
-            ));
+            let bytes = usage.no_room_bytes;
+            notes.push(ModelNote::NoNodeLeft { storage: storage(), bytes });
         }
         let waited_for = |&&place: &&Place| {
             let given_up = nodes.resync.given_up.get(nodes.device(place)).copied();
@@ -91,17 +88,11 @@ impl Machine {
         };
         let waited_for = nodes.places.iter().filter(waited_for).count() as u64 * nodes.piece_bytes;
         if waited_for > 0 {
-            notes.push(format!(
-                "{name}: {} of lost data has not been copied again yet, because its node may come back; a \
-                 shorter repair-delay shows the resync",
-                format_bytes(waited_for)
-            ));
+            notes.push(ModelNote::RepairDelayed { storage: storage(), bytes: waited_for });
         }
         if usage.left_bytes > 0 {
-            notes.push(format!(
-                "{name}: a resync was still in progress, {} of lost data had not been copied again yet",
-                format_bytes(usage.left_bytes)
-            ));
+            let bytes = usage.left_bytes;
+            notes.push(ModelNote::Resyncing { storage: storage(), bytes });
         }
         notes
     }
