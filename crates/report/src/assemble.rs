@@ -531,9 +531,9 @@ mod tests {
         };
         let trials = [trial(0, &[]), trial(1, &early), trial(1, &later), trial(2, &early)];
         let notes = notes_of_cells(&trials, 3, &|cell| format!("cell {cell}"));
-        let told: Vec<_> = notes.iter().map(|note| (&*note.subject, &*note.what)).collect();
+        let reported: Vec<_> = notes.iter().map(|note| (&*note.subject, &*note.what)).collect();
         let expected =
             "vsan: a resync was still in progress, 3GiB of lost data had not been copied again yet";
-        assert_eq!(told, [("cell 1; cell 2", expected)]);
+        assert_eq!(reported, [("cell 1; cell 2", expected)]);
     }
 }

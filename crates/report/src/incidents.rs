@@ -9,7 +9,7 @@ use crate::model::{Finding, Severity};
 use crate::phrases;
 
 /// How many incidents of a datastore are shown; the results file has all of them.
-const MOST_TOLD: usize = 8;
+const MOST_LISTED: usize = 8;
 const ADVICE: &str = "the trials count all the same; if they stand out, look for the cause on the \
                       server and in the network, then measure again";
 /// How many blocks are named.
@@ -53,15 +53,15 @@ pub(crate) fn incidents_of<'a>(
     let mut findings = Vec::new();
     for (datastore, name) in names.iter().enumerate() {
         let own = || happenings.iter().filter(|happening| happening.datastore == datastore);
-        let mut told: Vec<String> = own().take(MOST_TOLD).map(Happening::sentence).collect();
-        match own().count().saturating_sub(MOST_TOLD) {
+        let mut sentences: Vec<String> = own().take(MOST_LISTED).map(Happening::sentence).collect();
+        match own().count().saturating_sub(MOST_LISTED) {
             0 => {}
-            more => told.push(format!(
+            more => sentences.push(format!(
                 "{more} more kinds of incident; all are in the results file, table incident"
             )),
         }
-        let last = told.len().saturating_sub(1);
-        findings.extend(told.into_iter().enumerate().map(|(number, what)| Finding {
+        let last = sentences.len().saturating_sub(1);
+        findings.extend(sentences.into_iter().enumerate().map(|(number, what)| Finding {
             severity: Severity::Warning,
             subject: name.clone(),
             what,
@@ -116,8 +116,8 @@ mod tests {
     fn said(trials: &[Happened<'_>]) -> Vec<String> {
         let incidents: Vec<(Option<u32>, Vec<Incident>)> = trials
             .iter()
-            .map(|(block, told)| {
-                let made = told.iter().map(|&(said, times)| {
+            .map(|(block, events)| {
+                let made = events.iter().map(|&(said, times)| {
                     let event = StorageEvent::Other { said: said.into() };
                     Incident { times, ..Incident::new(event) }
                 });
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_is_told_once_with_its_trials_and_its_number() {
+    fn each_thing_is_reported_once_with_its_trials_and_its_number() {
         let trials: [Happened<'_>; 3] = [
             (None, &[("lost", 1)]),
             (Some(4), &[("lost", 2), ("slow", 1)]),
@@ -153,9 +153,9 @@ mod tests {
         let trials: Vec<Happened<'_>> = (0..9).map(|block| (Some(block), LOST)).collect();
         assert_eq!(said(&trials), ["blocks 1, 2, 3, 4, 5, 6 and 3 more: lost (9 times)"]);
         let names: Vec<String> = (0..11).map(|number| number.to_string()).collect();
-        let told: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
-        let said = said(&[(Some(0), &told)]);
-        assert_eq!(said.len(), MOST_TOLD + 1);
+        let events: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+        let said = said(&[(Some(0), &events)]);
+        assert_eq!(said.len(), MOST_LISTED + 1);
         assert!(said.last().unwrap().starts_with("3 more kinds of incident"), "{said:?}");
     }
 }

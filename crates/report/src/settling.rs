@@ -54,8 +54,8 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].subject, "/b");
         let what = &found[0].what;
-        let told = [2e9, 3e9].map(format_duration_ns);
-        assert!(what.starts_with(&format!("settled in {} after", told[0])), "{what}");
-        assert!(what.contains(&format!("{} at most", told[1])), "{what}");
+        let times = [2e9, 3e9].map(format_duration_ns);
+        assert!(what.starts_with(&format!("settled in {} after", times[0])), "{what}");
+        assert!(what.contains(&format!("{} at most", times[1])), "{what}");
     }
 }

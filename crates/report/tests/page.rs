@@ -106,9 +106,9 @@ fn marks(page: &str) -> Vec<(&str, f64)> {
     };
     let none = number(chart.split("class=\"baseline\"").nth(1).unwrap(), " x1=\"");
     let dots = chart.split("<g class=\"dot").skip(1).map(|rest| {
-        let told = rest.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+        let title = rest.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
         // The mark of the first candidate is a square, whose path starts 4 left of its middle.
-        (told, number(rest.split("class=\"fill s1\"").nth(1).unwrap(), " d=\"M") + 4.0 - none)
+        (title, number(rest.split("class=\"fill s1\"").nth(1).unwrap(), " d=\"M") + 4.0 - none)
     });
     dots.collect()
 }

@@ -64,7 +64,7 @@ fn a_page_has_every_section_and_every_chart_its_text() {
 }
 
 #[test]
-fn steps_are_marked_on_the_charts_over_time_and_explained_beside() {
+fn steps_are_marked_on_the_charts_over_time_and_explained_next_to_them() {
     let page = page("steps.html", &disturbed());
     // Two cells, each with as many panels as it has; both steps in each.
     let marks = page.matches("<title>1: link-down nas</title>").count();
@@ -165,7 +165,7 @@ fn a_number_is_written_in_one_way() {
 }
 
 #[test]
-fn the_tail_of_the_latency_stands_beside_throughput_and_cost() {
+fn the_tail_of_the_latency_stands_next_to_throughput_and_cost() {
     let page = page("study.html", &study());
     for metric in ["iops", "host-cpu-per-io", "latency-mean", "latency-p99"] {
         assert!(page.contains(&format!("<h3 id=\"matrix-{metric}\">")), "{metric}");
@@ -207,7 +207,7 @@ fn every_mark_says_what_it_is_and_its_interval_has_its_colour() {
         for place in 1..3 {
             assert!(chart.contains(&format!("whisker own s{place}")), "{id}");
         }
-        assert!(!chart.contains("class=\"whisker\""), "{id}: nobody's whisker");
+        assert!(!chart.contains("class=\"whisker\""), "{id}: a whisker without an interval");
     }
     assert!(section(&page, "monitoring").contains("<title>CPU, all together: "));
     let strokes = section(&page, "monitoring").matches("block 1: ").count();
@@ -248,7 +248,7 @@ fn findings_with_one_remedy_are_one_box() {
 }
 
 #[test]
-fn who_else_had_the_cpus_is_told_before_the_answers() {
+fn who_else_had_the_cpus_is_shown_before_the_answers() {
     use stormeter_statistics::{Fact, LawFinding};
     let report = made(&usual(), |analysis| {
         for cell in [2, 5] {

@@ -55,7 +55,7 @@ fn dot(report: &Compact, of: &MetricComparison, is_log: bool) -> Dot {
     let up = of.metric.higher_is_better();
     Dot {
         mark: Mark::Series(of.candidate),
-        told: sentence(report, of),
+        tooltip: sentence(report, of),
         words: format!(
             "{} {} {}",
             change::show(comparison.ratio),

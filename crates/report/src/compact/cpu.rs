@@ -61,7 +61,7 @@ fn row(report: &Compact, cpu: &CpuPerIo) -> Row {
             class: part.class.into(),
             on: format!("on-{}", part.class),
             length: ns,
-            told: format!("{}: {}", part.name, duration(ns)),
+            tooltip: format!("{}: {}", part.name, duration(ns)),
             words: duration(ns).typeset(),
         })
     });

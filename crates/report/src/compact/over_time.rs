@@ -56,7 +56,7 @@ fn panels(report: &Compact, group: usize) -> [Panel; 2] {
         let lines = thinned.iter().map(|(trial, points)| Line {
             class: format!("line {}", color_class(trial.datastore)),
             dashes: "none",
-            told: Some(told(report, trial)),
+            tooltip: Some(in_words(report, trial)),
             form: Form::Points(
                 points
                     .iter()
@@ -75,7 +75,7 @@ fn panels(report: &Compact, group: usize) -> [Panel; 2] {
 }
 
 /// A trial in words.
-fn told(report: &Compact, trial: &TrialSeries) -> String {
+fn in_words(report: &Compact, trial: &TrialSeries) -> String {
     let latency = trial.latency_mean_ns.map(|ns| format!(", {}", duration(ns)));
     let (label, iops) = (report.label(trial.datastore), format_count(trial.iops));
     format!("{label}, block {}: {iops} IOPS{}", trial.block + 1, latency.unwrap_or_default())

@@ -67,7 +67,7 @@ pub fn terminal(report: &Compact, options: TerminalOptions) -> String {
 
 fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
     let longest = report.datastores.iter().map(|d| d.label.chars().count()).max().unwrap_or(0);
-    let beside = longest + 4;
+    let indent = longest + 4;
     for (index, datastore) in report.datastores.iter().enumerate() {
         let role = if index == report.header.plan.baseline { "baseline; " } else { "" };
         let mut words = format!("{role}{}", wording::datastore(&datastore.description));
@@ -76,7 +76,7 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
         }
         // On a narrow terminal long names leave too little room after them; a URL needs a line anywhere.
         let widest = words.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-        if beside > width / 2 || beside + widest > width {
+        if indent > width / 2 || indent + widest > width {
             let hang = " ".repeat(4);
             let label = format!("  {}", printable(&datastore.label));
             push_line(text, &paint.with(Style::Bold, &label));
@@ -85,7 +85,7 @@ fn legend(report: &Compact, width: usize, paint: Paint, text: &mut String) {
             }
             continue;
         }
-        let hang = " ".repeat(beside);
+        let hang = " ".repeat(indent);
         let label = pad_right(&printable(&datastore.label), longest);
         let lines = wrap(&printable(&words), width, &format!("  {label}  "), &hang);
         for (number, line) in lines.iter().enumerate() {

@@ -152,20 +152,20 @@ impl<'a> Grid<'a> {
 
     /// Whether to show a relative spread or half width: that of a model which repeats itself says nothing
     /// about the model's error.
-    pub(crate) fn is_told(&self, relative: f64) -> bool {
+    pub(crate) fn is_shown(&self, relative: f64) -> bool {
         !self.is_predicted() || relative >= LEAST_PREDICTED
     }
 
     /// The interval of a ratio, where it is shown.
     pub(crate) fn interval(&self, relative: &Relative) -> Option<Interval> {
         let comparison = relative.comparison.as_ref()?;
-        self.is_told(comparison.half_width).then_some(comparison.interval)
+        self.is_shown(comparison.half_width).then_some(comparison.interval)
     }
 
     /// The interval of a value, where it is shown.
     pub(crate) fn interval_of(&self, value: &MetricSummary) -> Option<Interval> {
         let interval = value.interval?;
-        self.is_told(interval.relative_half_width(value.value)).then_some(interval)
+        self.is_shown(interval.relative_half_width(value.value)).then_some(interval)
     }
 
     fn has(&self, metric: Metric) -> bool {

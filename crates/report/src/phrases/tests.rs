@@ -169,7 +169,7 @@ fn every_finding_reads_as_the_golden_file_has_it() {
     assert_eq!(text.len(), golden.len());
 }
 
-/// A new kind of finding has to be put into the list above, or nobody ever reads its sentence.
+/// A new kind of finding has to be in the list above, or no test ever reads its sentence.
 #[test]
 fn every_kind_of_finding_is_in_the_golden_file() {
     let kinds: HashSet<_> = all().iter().map(std::mem::discriminant).collect();

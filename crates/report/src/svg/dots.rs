@@ -87,7 +87,7 @@ pub(crate) struct Row {
 pub(crate) struct Dot {
     pub(crate) mark: Mark,
     /// What is shown when the pointer rests on it.
-    pub(crate) told: String,
+    pub(crate) tooltip: String,
     /// What stands at the right, and the class that colours it.
     pub(crate) words: String,
     pub(crate) tone: &'static str,
@@ -315,7 +315,7 @@ fn dot(markup: &mut Markup, dot: &Dot, x: &Scale, y: f64, is_strong: bool, form:
     let unsettled = if dot.is_settled { "" } else { " unsettled" };
     let class = format!("dot{unsettled} {own}");
     if form == Form::Wide {
-        titled(markup, class.trim_end(), &dot.told);
+        titled(markup, class.trim_end(), &dot.tooltip);
         hit(markup, (x.span().0, y - LINE / 2.0), (WIDTH - x.span().0, LINE));
     } else {
         markup.tag("g").at("class", class.trim_end()).open();
@@ -349,13 +349,13 @@ impl Dot {
 
 fn description(dots: &Dots) -> String {
     const MOST: usize = 60;
-    let told = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.told.as_str());
-    let mut told: Vec<&str> = told.collect();
-    if told.len() > MOST {
-        told.truncate(MOST);
-        told.push("the rest is in the table");
+    let tooltips = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.tooltip.as_str());
+    let mut tooltips: Vec<&str> = tooltips.collect();
+    if tooltips.len() > MOST {
+        tooltips.truncate(MOST);
+        tooltips.push("the rest is in the table");
     }
-    told.join(". ") + "."
+    tooltips.join(". ") + "."
 }
 
 #[cfg(test)]
@@ -365,7 +365,7 @@ mod tests {
     fn drawn(better: Better) -> String {
         let dot = Dot {
             mark: Mark::Series(0),
-            told: "nas: −20 %".into(),
+            tooltip: "nas: −20 %".into(),
             words: "−20 %".into(),
             tone: "",
             value: Some(0.8),

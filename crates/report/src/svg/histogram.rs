@@ -17,7 +17,7 @@ const PLOT: f64 = 84.0;
 const ROW: f64 = HEADING + PLOT + 14.0;
 const COLUMNS: usize = 113;
 /// A column with a smaller share of the I/Os is too low for the pointer.
-const LEAST_TOLD: f64 = 0.0005;
+const LEAST_NAMED: f64 = 0.0005;
 
 /// The chart; `None` without an I/O.
 pub(crate) fn histogram(report: &Compact) -> Option<Markup> {
@@ -93,7 +93,7 @@ fn row(
     );
     markup.tag("path").at("class", format!("fill {class}")).at("d", outline).empty();
     line(markup, "axis", (LEFT, floor), (WIDTH - RIGHT, floor)).empty();
-    for (column, share) in shares.iter().enumerate().filter(|(_, share)| **share >= LEAST_TOLD) {
+    for (column, share) in shares.iter().enumerate().filter(|(_, share)| **share >= LEAST_NAMED) {
         let ns = |column: usize| x.value(left(column));
         let (from, to) = (duration(ns(column)), duration(ns(column + 1)));
         rect(markup, "hit", (left(column), ceiling), (width, floor - ceiling)).open();

@@ -47,7 +47,7 @@ pub(crate) struct Line {
     /// How it is dashed; `none` for a full line.
     pub(crate) dashes: &'static str,
     /// What is shown when the pointer rests on it; `None` for its range.
-    pub(crate) told: Option<String>,
+    pub(crate) tooltip: Option<String>,
     pub(crate) form: Form,
 }
 
@@ -144,11 +144,11 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
     for line in panel.lines.iter().filter(|line| !line.is_empty()) {
         let drawn = match &line.form {
             Form::Points(points) => broken_path(points, &x, &y),
-            Form::Levels(levels, told) if told.len() == levels.len() => {
-                for (level, told) in levels.iter().zip(told) {
+            Form::Levels(levels, tooltips) if tooltips.len() == levels.len() => {
+                for (level, tooltip) in levels.iter().zip(tooltips) {
                     let drawn = strokes(std::slice::from_ref(level), &x, &y);
                     markup.tag("path").at("class", line.class.as_str()).at("d", drawn).open();
-                    markup.leaf("title", told);
+                    markup.leaf("title", tooltip);
                     markup.close();
                 }
                 continue;
@@ -158,7 +158,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
         let tag = markup.tag("path").at("class", line.class.as_str());
         let tag = if line.dashes == "none" { tag } else { tag.at("stroke-dasharray", line.dashes) };
         tag.at("d", drawn).open();
-        markup.leaf("title", &line.told.clone().unwrap_or_else(|| range(panel, line)));
+        markup.leaf("title", &line.tooltip.clone().unwrap_or_else(|| range(panel, line)));
         markup.close();
     }
 }

@@ -78,9 +78,9 @@ pub(crate) fn hit(markup: &mut Markup, at: (f64, f64), size: (f64, f64)) {
 }
 
 /// Opens a group that says what it is when the pointer rests on it.
-pub(crate) fn titled(markup: &mut Markup, class: &str, told: &str) {
+pub(crate) fn titled(markup: &mut Markup, class: &str, title: &str) {
     markup.tag("g").at("class", class).open();
-    markup.leaf("title", told);
+    markup.leaf("title", title);
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) struct Part {
     pub(crate) on: String,
     pub(crate) length: f64,
     /// What is shown when the pointer rests on it.
-    pub(crate) told: String,
+    pub(crate) tooltip: String,
     /// What stands on it where there is room.
     pub(crate) words: String,
 }
@@ -75,7 +75,7 @@ pub(crate) fn stacked(stacked: &Stacked) -> Option<Markup> {
             }
             let class = format!("part {}", part.class);
             rect(&mut markup, &class, (start, top), (end - start, bar)).open();
-            markup.leaf("title", &part.told);
+            markup.leaf("title", &part.tooltip);
             markup.close();
             if end - start > part.words.chars().count() as f64 * CHARACTER + 8.0 {
                 let class = format!("value middle {}", part.on);

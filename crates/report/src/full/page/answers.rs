@@ -52,7 +52,7 @@ fn symbol(reply: Reply) -> &'static str {
 pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     let answers = &grid.report.analysis.answers;
     // A model without random variation detects any difference.
-    let power = grid.report.analysis.power.filter(|power| grid.is_told(power.log_ratio_sd));
+    let power = grid.report.analysis.power.filter(|power| grid.is_shown(power.log_ratio_sd));
     if answers.is_empty() && power.is_none() {
         return None;
     }

@@ -152,7 +152,7 @@ fn row(of: &Value, shown: Shown, place: f64, ends: Option<(f64, f64)>) -> Row {
         is_strong: of.is_whole,
         dots: vec![Dot {
             mark: Mark::Reply(class_of(of.reply)),
-            told: format!("{}: {value}{}", of.label, interval.unwrap_or_default()),
+            tooltip: format!("{}: {value}{}", of.label, interval.unwrap_or_default()),
             words: format!("{value}, {}", words::reply(of.reply)),
             tone: "",
             value: Some(place),

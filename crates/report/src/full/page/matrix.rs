@@ -111,9 +111,9 @@ fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Lo
     let Some(relative) = grid.relative(cell, metric) else {
         let is_failed = grid.summary(cell).is_some_and(|summary| summary.failed.is_some());
         let words = if is_failed { "✕ failed" } else { "–" };
-        let told = format!("{name}: {words}");
+        let tooltip = format!("{name}: {words}");
         let words = words.to_string();
-        return Dot { mark, told, words, tone: "", value: None, ends: None, is_settled: false };
+        return Dot { mark, tooltip, words, tone: "", value: None, ends: None, is_settled: false };
     };
     let verdict = verdict_of(relative);
     let interval = grid.interval(relative);
@@ -122,7 +122,7 @@ fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Lo
         format!(" ({level} % CI {})", change::range(relative.ratio, &interval))
     });
     let absolute = grid.value(cell, metric).map(|value| quantity(metric, value.value).typeset());
-    let told = format!(
+    let tooltip = format!(
         "{name}: {} {}{}",
         metric.title(),
         change::show(relative.ratio),
@@ -130,7 +130,7 @@ fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Lo
     );
     Dot {
         mark,
-        told: told + &absolute.map(|absolute| format!(", {absolute}")).unwrap_or_default(),
+        tooltip: tooltip + &absolute.map(|absolute| format!(", {absolute}")).unwrap_or_default(),
         words: format!(
             "{} {}",
             change::show(relative.ratio),

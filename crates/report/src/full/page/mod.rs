@@ -112,11 +112,11 @@ fn heading(page: &mut Markup, grid: &Grid<'_>) {
     page.text(" · study · ");
     page.text(&date::utc(report.header.created_unix_ms));
     page.close();
-    let told = predicted_for(grid);
-    if !told.is_empty() {
+    let predicted = predicted_for(grid);
+    if !predicted.is_empty() {
         page.tag("div").at("class", "predicted").open();
         page.leaf("strong", "PREDICTED");
-        for words in told {
+        for words in predicted {
             page.leaf("p", &typographic(&words));
         }
         page.close();

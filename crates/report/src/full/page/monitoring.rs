@@ -23,10 +23,10 @@ const MOST_POINTS: usize = 1500;
 /// Most lines of single CPUs on the page; with more, only the least and the most busy CPU are drawn.
 const MOST_CORE_LINES: usize = 400;
 /// With more trials than this, their strokes do not say what they are: the page would grow heavy.
-const MOST_TOLD: usize = 400;
+const MOST_TOOLTIPS: usize = 400;
 
 fn line(class: &str, dashes: &'static str, points: Vec<(f64, f64)>) -> Line {
-    Line { class: format!("line {class}"), dashes, told: None, form: Form::Points(points) }
+    Line { class: format!("line {class}"), dashes, tooltip: None, form: Form::Points(points) }
 }
 
 /// The section on the whole study; `None` when no trial was measured.
@@ -96,16 +96,16 @@ fn iops(grid: &Grid<'_>) -> Panel {
         });
         let own: Vec<&TrialTrace> = own.collect();
         let levels = own.iter().map(|t| (t.start_ns as f64, t.end_ns as f64, t.iops)).collect();
-        let is_told = grid.report.traces.len() <= MOST_TOLD;
-        let told = own.iter().filter(|_| is_told).map(|trace| {
+        let has_tooltips = grid.report.traces.len() <= MOST_TOOLTIPS;
+        let tooltips = own.iter().filter(|_| has_tooltips).map(|trace| {
             let iops = quantity(Metric::Iops, trace.iops).typeset();
             format!("{}, block {}: {iops} IOPS", grid.name(trace.cell), trace.block + 1)
         });
         Line {
             class: format!("line level {}", color_class(place)),
             dashes: "none",
-            told: None,
-            form: Form::Levels(levels, told.collect()),
+            tooltip: None,
+            form: Form::Levels(levels, tooltips.collect()),
         }
     });
     Panel { title: "IOPS of each trial", unit: Unit::Count, lines: lines.collect() }

@@ -112,7 +112,7 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
             let (name, workload) = (grid.datastore(datastore), grid.workload(load.workload));
             Some(Dot {
                 mark: Mark::Series(grid.hue(datastore)),
-                told: format!("{name}, {workload}, {}: {words}", load.label),
+                tooltip: format!("{name}, {workload}, {}: {words}", load.label),
                 words,
                 tone: "",
                 value: Some(value.value),

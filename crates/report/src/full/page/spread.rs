@@ -18,10 +18,10 @@ const FEW: usize = 8;
 pub(super) fn spread(grid: &Grid<'_>) -> Option<Markup> {
     let cells = &grid.report.analysis.cells;
     // A model that repeats itself has no spread to describe.
-    let is_told = |cell: &CellSummary| {
-        cell.spread.is_some_and(|spread| grid.is_told(spread.cv.unwrap_or(f64::INFINITY)))
+    let is_shown = |cell: &CellSummary| {
+        cell.spread.is_some_and(|spread| grid.is_shown(spread.cv.unwrap_or(f64::INFINITY)))
     };
-    if !cells.iter().any(is_told) {
+    if !cells.iter().any(is_shown) {
         return None;
     }
     let metric = grid.report.plan().design.metric;

@@ -113,7 +113,7 @@ fn bar(grid: &Grid<'_>, one: &CellReasons) -> Row {
             class: format!("{}{frame}", class(component.kind)),
             on: "on-part".into(),
             length: share.clamp(0.0, 1.0),
-            told: format!("{}: {:.1} %", component.name, share * 100.0),
+            tooltip: format!("{}: {:.1} %", component.name, share * 100.0),
             words: words(component.kind).into(),
         }
     });

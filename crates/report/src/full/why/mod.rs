@@ -24,26 +24,26 @@ const MOST_LISTED: usize = 12;
 /// The head of a prediction: for which site it is, and how windows were shortened.
 pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     let Some(prediction) = &grid.report.header.prediction else { return Vec::new() };
-    let mut told = vec![format!(
+    let mut sentences = vec![format!(
         "Predicted for {} ({}): a model in virtual time; nothing was measured.",
         prediction.site, prediction.file
     )];
     if !prediction.what_if.is_empty() {
-        told.push(format!("What if: {}.", prediction.what_if.join(", ")));
+        sentences.push(format!("What if: {}.", prediction.what_if.join(", ")));
     }
     if !prediction.faults.is_empty() {
-        told.push(format!("Faults: {}.", prediction.faults.join("; ")));
+        sentences.push(format!("Faults: {}.", prediction.faults.join("; ")));
     }
     if let Some((timing, blocks)) = prediction.shortened_from {
-        told.push(shortened(grid.report.plan(), timing, blocks));
+        sentences.push(shortened(grid.report.plan(), timing, blocks));
     }
     // More repetitions make a model more precise, not more accurate.
-    told.push(
+    sentences.push(
         "Intervals and p-values cover random variation in the simulation only, and are left out where the \
          model repeats itself; they do not cover model error: `stormeter calibrate` estimates that."
             .into(),
     );
-    told
+    sentences
 }
 
 /// How a plan was shortened from its own timing and blocks.
@@ -214,8 +214,8 @@ fn busy(one: &ComponentUse) -> String {
 fn background(why: &CellWhy) -> String {
     let has_cache = why.components.iter().any(|one| one.kind == ComponentKind::Cache);
     // Already named with its bound.
-    let told = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
-    let full = why.in_background.iter().filter(|&&index| told != Some(index));
+    let named = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
+    let full = why.in_background.iter().filter(|&&index| named != Some(index));
     let each = full.filter_map(|&index| why.components.get(index)).map(|one| {
         let busy = share(one.utilisation_most);
         // Without another cache, background work of disks is for their own caches.
@@ -258,7 +258,7 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
     let first = elasticities.first()?;
     let more = format!("{:.0} % more", (first.factor - 1.0) * 100.0);
     let worth = |one: &&Elasticity| one.gain() >= LEAST_GAIN;
-    let told: Vec<String> = elasticities
+    let largest: Vec<String> = elasticities
         .iter()
         .filter(worth)
         .take(MOST_GAINS)
@@ -267,12 +267,12 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
             format!("of {}: {change:+.1} % {}", one.component, one.metric.title())
         })
         .collect();
-    Some(match told.is_empty() {
+    Some(match largest.is_empty() {
         true => format!("{more} of any one component would bring less than 2 % (one run each)."),
         false => {
-            let all = elasticities.iter().filter(worth).count() == told.len();
+            let all = elasticities.iter().filter(worth).count() == largest.len();
             let others = if all { "; of any other less than 2 %" } else { "" };
-            format!("{more} {}{others} (one run each).", told.join("; "))
+            format!("{more} {}{others} (one run each).", largest.join("; "))
         }
     })
 }

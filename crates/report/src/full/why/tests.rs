@@ -96,18 +96,18 @@ fn waiting_for_room_names_the_disks_and_the_background_has_no_bound() {
     let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.3, part(3e5, 0.0, 0.0));
     let mut why = why(&[cpu, cache, disks]);
     (why.bottleneck, why.room_in, why.bounds.saturation) = (2, Some(1), None);
-    let told = sentence(&why, true);
+    let text = sentence(&why, true);
     assert_eq!(
-        told,
+        text,
         "Writes wait for room in filer cache: its disks cannot take writes as fast as they come (agg: \
          the busiest of 2 is 95 % busy, all together 48 %); 70 % of the response time, 700µs of each \
          I/O, is spent waiting for room."
     );
     (why.bottleneck, why.room_in, why.in_background) = (0, None, vec![2]);
     why.is_saturated = false;
-    let told = sentence(&why, true);
-    assert!(told.ends_with("agg is 95 % busy with destaging, which no request waits for yet."));
-    assert!(!told.contains("no more than") && !told.contains("would be full"), "{told}");
+    let text = sentence(&why, true);
+    assert!(text.ends_with("agg is 95 % busy with destaging, which no request waits for yet."));
+    assert!(!text.contains("no more than") && !text.contains("would be full"), "{text}");
 }
 
 #[test]
@@ -132,28 +132,28 @@ fn what_works_in_the_background_bounds_the_long_run_and_its_bound_replaces_a_hig
 fn a_bound_of_disks_is_that_of_their_queue_and_emptying_their_caches_is_no_bound() {
     let wan = ("wan", ComponentKind::Network, 0.2, 0.93, part(1e5, 0.0, 8e5));
     let disks = ("plain", ComponentKind::Disks, 0.6, 0.07, part(7e4, 0.0, 0.0));
-    let told = sentence(&why(&[wan, disks]), false);
+    let text = sentence(&why(&[wan, disks]), false);
     assert!(
-        told.ends_with(
+        text.ends_with(
             "or more at this queue depth (of a longer queue disks with moving heads do more)."
         ),
-        "{told}"
+        "{text}"
     );
     let mut lazy = why(&[wan, disks]);
     (lazy.bounds.saturation, lazy.in_background) = (None, vec![1]);
-    let told = sentence(&lazy, false);
-    assert!(told.contains(" plain is 60 % busy, most of it with emptying the caches"), "{told}");
-    assert!(!told.contains("no more than"), "{told}");
+    let text = sentence(&lazy, false);
+    assert!(text.contains(" plain is 60 % busy, most of it with emptying the caches"), "{text}");
+    assert!(!text.contains("no more than"), "{text}");
 }
 
 #[test]
-fn few_outstanding_are_told_as_few() {
-    let told = [0.0, 0.0004, 0.0234, 0.5, 4.96, 5.04, 7.8, 32.4].map(count);
-    assert_eq!(told, ["0", "less than 0.01", "0.02", "0.5", "5", "5", "7.8", "32"]);
+fn few_outstanding_are_written_as_few() {
+    let shown = [0.0, 0.0004, 0.0234, 0.5, 4.96, 5.04, 7.8, 32.4].map(count);
+    assert_eq!(shown, ["0", "less than 0.01", "0.02", "0.5", "5", "5", "7.8", "32"]);
 }
 
 #[test]
-fn gains_are_told_as_far_as_they_are_more_than_chance() {
+fn gains_are_listed_as_far_as_they_are_more_than_chance() {
     let of = |component: &str, ratio: f64| Elasticity {
         cell: 0,
         component: component.into(),
