@@ -1,5 +1,5 @@
-/* Random reads or writes of 4 KiB through libiscsi, as many outstanding as are asked for: what
- * Stormeter's own iSCSI initiator is held against. Prints the I/Os and the seconds they took.
+/* Random reads or writes of 4 KiB through libiscsi, as many outstanding as requested, to compare
+ * Stormeter's own iSCSI initiator with. Prints the number of I/Os and the seconds they took.
  *
  * Everything is left out that is not libiscsi: no latencies are taken, and data goes straight into
  * and out of one buffer for each I/O, as the library is quickest. */

@@ -1,5 +1,5 @@
-/* Random reads of 4 KiB through libnfs, as many outstanding as are asked for: what Stormeter's own
- * NFS client is held against. Prints the reads and the seconds they took.
+/* Random reads of 4 KiB through libnfs, as many outstanding as requested, to compare Stormeter's
+ * own NFS client with. Prints the number of reads and the seconds they took.
  *
  * Everything is left out that is not libnfs: no latencies are taken, and what was read is not even
  * copied out of the library's buffer. */

@@ -39,9 +39,9 @@ const LOADS: [f64; 2] = [0.5, 0.7];
 const OPEN_MS: u64 = 60_000;
 
 pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
-    let mut lines = beside_fio(arguments)?;
+    let mut lines = compared_with_fio(arguments)?;
     for (name, service) in [("M/D/1", CONSTANT), ("M/M/4", EXPONENTIAL)] {
-        lines.extend(beside_theory(name, service)?);
+        lines.extend(compared_with_theory(name, service)?);
     }
     Ok(lines)
 }
@@ -56,7 +56,7 @@ fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
     Ok((disk, drive))
 }
 
-fn beside_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
+fn compared_with_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
     let (disk, drive) = disk(CLOSED)?;
     let mut lines = Vec::new();
     for outstanding in DEPTHS {
@@ -103,7 +103,7 @@ fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
     }
 }
 
-fn beside_theory(name: &str, service: Service) -> Result<Vec<Line>, Failure> {
+fn compared_with_theory(name: &str, service: Service) -> Result<Vec<Line>, Failure> {
     let (_disk, drive) = disk(service)?;
     let path_ns = path_ns(&drive, service)?;
     let mut lines = Vec::new();

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_leaves_disks_for_the_next_one_until_it_is_told_to_remove_them() {
+    fn a_drive_leaves_disks_for_the_next_one_until_asked_to_remove_them() {
         let directory = tempfile::tempdir().unwrap();
         let mut drive = Drive {
             directory: Some(directory.path().into()),

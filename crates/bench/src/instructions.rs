@@ -26,7 +26,7 @@ fn parse(errors: &str) -> Option<u64> {
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// Cost per I/O from runs of two lengths, which `run` makes. If a long run was delayed so much that
+/// Cost per I/O from runs of two lengths, which `run` makes. If a long run was delayed for so long that
 /// it did few I/Os, both are repeated.
 pub(crate) fn measure<L: Copy>(
     lengths: [L; 2],

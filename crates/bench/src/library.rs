@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn libnfs_reads_as_often_as_it_is_told_to() {
+    fn libnfs_reads_as_often_as_asked() {
         let server = NullNfs::bind(0).unwrap().spawn().unwrap();
         let port = server.port();
         let url = format!("nfs://127.0.0.1/null?nfsport={port}&mountport={port}");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn libiscsi_reads_and_writes_as_often_as_it_is_told_to() {
+    fn libiscsi_reads_and_writes_as_often_as_asked() {
         let target = NullIscsi::bind(0).unwrap();
         let url = format!("iscsi://127.0.0.1:{}/{}/0", target.port(), target.target());
         let _running = target.spawn().unwrap();

@@ -9,16 +9,16 @@ use nix::sched::{CloneFlags, unshare};
 use crate::failure::Failure;
 use crate::process;
 
-/// An unassigned address (RFC 5737). Name lookups omit all of IPv4 on a machine that has only
+/// An address that no host has (RFC 5737). Name lookups omit all of IPv4 on a machine that has only
 /// loopback addresses (getaddrinfo(3), AI_ADDRCONFIG), and servers fail unexpectedly.
-const NOBODY: &str = "192.0.2.1/32";
+const UNASSIGNED: &str = "192.0.2.1/32";
 
 /// Enters a new network. Everything that this thread starts from now on is in it as well.
 pub(crate) fn enter() -> Result<(), Failure> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| {
         format!("a network of our own cannot be had ({errno}); run as root (CAP_SYS_ADMIN)")
     })?;
-    for words in [&["link", "set", "lo", "up"][..], &["address", "add", NOBODY, "dev", "lo"]] {
+    for words in [&["link", "set", "lo", "up"][..], &["address", "add", UNASSIGNED, "dev", "lo"]] {
         let words = ["ip"].iter().chain(words).map(|&word| word.to_owned()).collect::<Vec<_>>();
         process::run(&words).map_err(|reason| {
             format!("{reason}\nrun cargo xtask peers, or apt-get install iproute2")

@@ -55,8 +55,8 @@ fn main() -> ExitCode {
         Ok(Command::Agent) => agent::serve().map(|()| true),
         Ok(Command::Simulate(simulate)) => simulate::run(&simulate).map(|()| true),
         Ok(Command::Serve(protocol, port)) => {
-            let (until, told) = (std::io::stdin(), std::io::stdout());
-            null_server::serve((protocol, port), until, told).map(|()| true)
+            let (until, output) = (std::io::stdin(), std::io::stdout());
+            null_server::serve((protocol, port), until, output).map(|()| true)
         }
         Ok(Command::ServeDisk { service, bytes, directory }) => {
             let (until, ready) = (std::io::stdin(), std::io::stdout());

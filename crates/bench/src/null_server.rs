@@ -22,7 +22,7 @@ pub(crate) enum Protocol {
 pub(crate) fn serve(
     (protocol, port): (Protocol, u16),
     mut until: impl Read,
-    mut told: impl Write,
+    mut output: impl Write,
 ) -> Result<(), Failure> {
     let failed = |error: ServerError| error.to_string();
     let running = match protocol {
@@ -30,7 +30,7 @@ pub(crate) fn serve(
         Protocol::Iscsi => NullIscsi::bind(port).and_then(NullIscsi::spawn),
     }
     .map_err(failed)?;
-    writeln!(told, "{}", running.port()).map_err(|error| error.to_string())?;
+    writeln!(output, "{}", running.port()).map_err(|error| error.to_string())?;
     // A broken input counts as ended.
     let _ = std::io::copy(&mut until, &mut std::io::sink());
     Ok(())
@@ -93,14 +93,14 @@ mod tests {
     #[test]
     fn it_serves_until_its_input_ends() {
         for protocol in [Protocol::Nfs, Protocol::Iscsi] {
-            let (until, input) = std::io::pipe().unwrap();
-            let (output, told) = std::io::pipe().unwrap();
-            let server = std::thread::spawn(move || serve((protocol, 0), until, told));
+            let (until, keep) = std::io::pipe().unwrap();
+            let (input, output) = std::io::pipe().unwrap();
+            let server = std::thread::spawn(move || serve((protocol, 0), until, output));
             let mut line = String::new();
-            BufReader::new(output).read_line(&mut line).unwrap();
+            BufReader::new(input).read_line(&mut line).unwrap();
             let address = (Ipv4Addr::LOCALHOST, line.trim().parse().unwrap());
             assert!(TcpStream::connect(address).is_ok());
-            drop(input);
+            drop(keep);
             server.join().unwrap().unwrap();
             assert!(TcpStream::connect(address).is_err());
         }

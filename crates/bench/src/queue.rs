@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_served_before_the_service_is_over() {
+    fn no_request_is_served_before_the_service_is_over() {
         let queue = ConstantService { rate_per_s: 0.5, service_s: 1.0 };
         assert_eq!(queue.share_within(0.999), 0.0);
         // A request that finds the queue empty: one minus the load.

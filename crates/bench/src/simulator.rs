@@ -157,7 +157,7 @@ fn run(simulate: &Simulate, before: &[String]) -> Result<Report, Failure> {
     let ended = process::run(&words)?;
     let value: Value = serde_json::from_str(&ended.output)
         .map_err(|error| format!("our own run gave no JSON ({error}): {}", ended.output))?;
-    let float = |name: &str| value[name].as_f64().ok_or(format!("our own run tells no {name}"));
+    let float = |name: &str| value[name].as_f64().ok_or(format!("our own run reports no {name}"));
     Ok(Report {
         operations: float("operations")?,
         events: float("events")?,

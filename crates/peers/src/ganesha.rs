@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_asked_for_are_told() {
+    fn requested_sizes_are_configured() {
         let options =
             GaneshaOptions { transfer_max_bytes: Some(65_536), ..GaneshaOptions::default() };
         let ganesha = Ganesha::start(&options).unwrap();

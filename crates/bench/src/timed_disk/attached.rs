@@ -101,10 +101,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let service = Service { servers: 2, mean_ns: 100_000, spread: Spread::Exponential };
         let (until, keep) = std::io::pipe().unwrap();
-        let (ready, told) = std::io::pipe().unwrap();
+        let (ready, output) = std::io::pipe().unwrap();
         std::thread::scope(|scope| {
             let path = directory.path();
-            let served = scope.spawn(move || serve(service, 1 << 20, path, until, told));
+            let served = scope.spawn(move || serve(service, 1 << 20, path, until, output));
             let mut line = String::new();
             BufReader::new(ready).read_line(&mut line).unwrap();
             assert_eq!(line, "ready\n");

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_header_is_signed_anew() {
+    fn a_changed_header_gets_a_new_digest() {
         let digests = Digests { header: true, data: false };
         let mut pdu = data_in(0x81, b"");
         pdu.extend(digest(&pdu));

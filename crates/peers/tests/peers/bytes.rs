@@ -143,7 +143,7 @@ fn one_bit_of_the_byte_is_flipped_however_the_bytes_come() {
 }
 
 #[test]
-fn delay_holds_back_so_many_chunks() {
+fn delay_holds_back_a_number_of_chunks() {
     const DELAY: Duration = Duration::from_millis(60);
     let behind = Behind::start(Framing::None);
     behind.proxy.plan(Fault::Delay { direction: Direction::ToServer, delay: DELAY }).unwrap();
@@ -169,7 +169,7 @@ fn a_connection_may_be_accepted_and_lead_nowhere() {
 }
 
 #[test]
-fn so_many_new_connections_are_reset() {
+fn a_number_of_new_connections_are_reset() {
     let behind = Behind::start(Framing::None);
     behind.proxy.plan_after(Fault::Refuse, 1, 2).unwrap();
     let (mut first, mut server) = behind.pair();
@@ -198,7 +198,7 @@ fn closed_it_refuses_and_opened_it_serves_on_the_same_port() {
 }
 
 #[test]
-fn new_connections_lead_where_they_are_told_and_to_nobody_they_are_reset() {
+fn new_connections_lead_to_the_set_server_and_without_one_are_reset() {
     let behind = Behind::start(Framing::None);
     let other = Behind::start(Framing::None);
     behind.proxy.set_server(other.proxy.address());
@@ -207,8 +207,8 @@ fn new_connections_lead_where_they_are_told_and_to_nobody_they_are_reset() {
     client.write_all(b"x").unwrap();
     assert_eq!(receive(&mut server, 1), b"x");
     behind.proxy.set_server("127.0.0.1:1".parse().unwrap());
-    let nobody = TcpStream::connect(behind.proxy.address());
-    assert!(nobody.map_or(true, |mut client| is_reset(&mut client)));
+    let unserved = TcpStream::connect(behind.proxy.address());
+    assert!(unserved.map_or(true, |mut client| is_reset(&mut client)));
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn two_replies_change_places_and_one_alone_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_reply_gets_a_number_that_nobody_waits_for() {
+fn a_reply_gets_an_unexpected_number() {
     let (got, fired) = rpc(Fault::ChangeReplyId, &reply(1), reply(1).len());
     assert_eq!(fired, 1);
     assert_ne!(got[4..8], reply(1)[4..8]);
@@ -172,7 +172,7 @@ fn the_window_stands_still_and_opens_again() {
 }
 
 #[test]
-fn data_is_corrupted_and_its_digest_is_not_mended() {
+fn data_is_corrupted_and_its_digest_is_not_corrected() {
     let mut login = unit(0x23, 0x87, 0, (0, 1), b"DataDigest=CRC32C\0\0\0");
     login[7] = 18;
     let data = [unit(0x25, 0x81, 7, (1, 9), b"abcd"), b"hash".to_vec()].concat();

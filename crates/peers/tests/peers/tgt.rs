@@ -76,7 +76,7 @@ fn killed_it_is_away_and_restarted_it_has_its_units() {
 }
 
 #[test]
-fn it_stops_in_order_when_told() {
+fn it_stops_in_order_when_asked() {
     let mut tgt = start(TgtOptions::default());
     let pid = tgt.pid();
     tgt.stop().unwrap();
