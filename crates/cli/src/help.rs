@@ -107,7 +107,7 @@ mod tests {
                 let next = lines.get(index + 1).copied().unwrap_or_default();
                 let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
                 let is_broken = is_prose(line) && is_prose(next);
-                assert!(!is_broken, "{}: {line:?} goes on", command.get_name());
+                assert!(!is_broken, "{}: {line:?} is broken", command.get_name());
                 let fits = line.chars().count() <= 79 || is_prose(line);
                 assert!(fits, "{}: {line:?} is too long", command.get_name());
             }

@@ -20,8 +20,8 @@ use crate::exit::Exit;
 
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Signals within this time of the first are one request. Nobody presses Ctrl-C, reads what happens and
-/// presses it again in less.
+/// Signals within this time of the first are one request: pressing Ctrl-C, reading what happens and
+/// pressing it again takes longer.
 const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 /// A flag that the first request sets. A second request ends the process at once.

@@ -168,7 +168,7 @@ fn a_full_file_system_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_working_folder_that_somebody_else_has_taken_stops_a_resumption() {
+fn a_working_folder_that_another_process_has_taken_stops_a_resumption() {
     let place = Place::on_disk();
     let compare = format!("compare a b {SHORT} --rate 300 --output r.db");
     let mut running = place.start(&compare);
@@ -206,7 +206,7 @@ fn damaged_and_newer_results_files_are_refused_by_report_and_resume() {
             let outcome = place.run(&arguments).expect(&[1]);
             assert_says(&outcome, &[name, words]);
         }
-        // A file of ours gets a log while it is opened to go on; nothing else may be touched.
+        // Opening a file of ours to resume it adds a log; nothing else may be touched.
         let is_ours = words == "is damaged";
         assert!(is_ours || fs::read(place.path(name)).unwrap() == before, "{name} was changed");
     }

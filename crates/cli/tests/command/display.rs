@@ -1,4 +1,4 @@
-//! What is shown while something is measured: on terminals of several widths, and where nobody watches.
+//! What is shown while something is measured: on terminals of several widths, and in a log.
 
 use std::process::Command;
 
@@ -120,7 +120,7 @@ fn the_ceiling_fits_a_terminal_of_40_columns() {
 }
 
 #[test]
-fn a_comparison_says_a_line_a_trial_where_nobody_watches() {
+fn a_comparison_says_a_line_a_trial_in_a_log() {
     let place = Place::new();
     let command = format!("compare a b {STEADY} {STEADILY} --max-blocks 5 --output");
     let outcome = place.run_until(&[0, 4], &format!("{command} r.db"));

@@ -23,7 +23,7 @@ fn invalid(place: &Place) -> String {
 #[test]
 fn a_disk_that_becomes_shorter_gives_short_reads_and_no_verdict() {
     let place = Place::new();
-    // Few enough that the trial itself goes on to its end.
+    // Few enough that the trial itself runs to its end.
     let mut running =
         place.start(&format!("compare a b {STEADY} {FIVE_BLOCKS} --read 100% --rate 300"));
     let disk = place.wait_for_disk(&mut running, "a");

@@ -219,7 +219,7 @@ fn agents_of_a_killed_controller_clean_up_by_themselves() {
     let agents = [0, 1].map(|host| agent(&place, &mut running, host));
     running.kill();
     nothing_is_left(&place, &agents);
-    // And the study goes on from what was kept.
+    // And the study resumes from what was kept.
     let kept = trials(&place.path("s.db"));
     write(&place, 2, LONG);
     place.run("run s.yaml --output s.db").expect(&[0, 4, 5]);
@@ -276,7 +276,7 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
 }
 
 #[test]
-fn a_person_who_types_to_an_agent_is_told_what_it_is() {
+fn a_person_who_types_to_an_agent_reads_what_it_is() {
     let place = Place::new();
     let mut command = place.command("");
     command.args(["agent"]);
@@ -330,7 +330,7 @@ fn transfers_and_file_tests_are_done_on_hosts() {
 fn a_server_that_cannot_be_reached_fails_its_trials_with_the_address() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_stormeter");
-    // An address of nobody (RFC 5737), though an agent is there and listens.
+    // An address that no host has (RFC 5737), although the agent listens.
     write_transfers(&place, &format!("h: {{command: \"{program} agent\", address: 192.0.2.1}}"));
     place.run("run s.yaml --output s.db");
     let reasons = "SELECT reason FROM trial JOIN cell ON cell.id = trial.cell WHERE workload IN ('up', 'down')";

@@ -184,7 +184,7 @@ fn the_program_is_copied_once_and_a_lost_connection_leaves_nothing() {
 }
 
 #[test]
-fn a_host_that_lets_nobody_in_is_told_in_sshs_words() {
+fn a_refused_login_is_reported_in_sshs_words() {
     let place = Place::new();
     let Some(sshd) = Sshd::start(&place) else { return };
     fs::write(sshd.directory.join("authorized"), "").unwrap();

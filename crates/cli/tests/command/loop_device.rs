@@ -156,7 +156,7 @@ fn a_device_that_another_run_uses_is_refused() {
     ));
     running.until("a trial", || (!trials(&place.path("r.db")).is_empty()).then_some(()));
     let outcome = place.run(&format!("compare b {name} {SHORT} {SURE}"));
-    running.goes_on();
+    running.assert_running();
     let outcome = outcome.expect(&[1]);
     assert!(outcome.stderr.contains("in use"), "{outcome:?}");
     running.kill();

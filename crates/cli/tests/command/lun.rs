@@ -30,9 +30,9 @@ fn what_a_killed_run_left_on_a_lun_is_overwritten_by_the_next_and_used_by_its_ow
     kill_early("again.db");
     let resume = format!("{compare} --output again.db --resume");
     let compared = place.run(&resume).expect(&[0, 4, 5]);
-    let told = format!("{}: the disks of the interrupted run are used again", tgt.url(1));
+    let note = format!("{}: the disks of the interrupted run are used again", tgt.url(1));
     let said = compared.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains(&told), "{compared:?}");
+    assert!(said.contains(&note), "{compared:?}");
     is_right("again.db");
     let unit = std::fs::read(tgt.unit_file(1)).unwrap();
     assert!(unit[..1 << 20].iter().all(|byte| *byte == 0), "the header is still there");

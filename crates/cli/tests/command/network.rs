@@ -27,7 +27,7 @@ fn broken_once(place: &Place, ganesha: &Ganesha) -> Outcome {
 }
 
 #[test]
-fn a_connection_that_was_lost_and_made_again_is_told_and_spoils_nothing() {
+fn a_connection_that_was_lost_and_made_again_is_reported_and_spoils_nothing() {
     let place = Place::new();
     let ganesha = Ganesha::start(&GaneshaOptions::default()).unwrap();
     let mut outcome = broken_once(&place, &ganesha);
@@ -43,9 +43,9 @@ fn a_connection_that_was_lost_and_made_again_is_told_and_spoils_nothing() {
     let json = outcome.expect(&[0]).json();
     schema::check(&place, &json);
     assert_eq!(json["valid"], true, "{json:#}");
-    let told = json["findings"].to_string();
+    let findings = json["findings"].to_string();
     for text in ["connection lost with", "sent again on a new connection", "reconnected after"] {
-        assert!(told.contains(text), "'{text}' is not in {told}");
+        assert!(findings.contains(text), "'{text}' is not in {findings}");
     }
     for datastore in json["cells"].as_array().unwrap() {
         assert!(datastore["verified"]["blocks"].as_u64().unwrap() > 0, "{datastore}");

@@ -142,7 +142,7 @@ fn every_example_of_the_help_is_understood() {
             let here = here.replace("10GiB", "8MiB");
             let command = here.split_whitespace().next().unwrap();
             let (arguments, codes): (String, &[i32]) = match command {
-                // Nobody is there who could answer: that they are understood is seen without.
+                // There is nothing to connect to: whether the options are understood shows without.
                 "serve-nfs" | "net" => (format!("{here} --help"), &[0]),
                 "compare" if here.contains("://") => (format!("{here} --help"), &[0]),
                 "compare" if here.contains("--resume") => {

@@ -82,7 +82,7 @@ fn from_the_url_a_file_or_the_environment_they_let_in_and_stay_secret() {
 }
 
 #[test]
-fn whoever_is_not_let_in_is_told_which_user_and_not_which_password() {
+fn a_refused_login_names_the_user_and_not_the_password() {
     let tgt = guarded();
     let place = Place::new();
     fs::write(place.path("wrong.password"), WRONG).unwrap();

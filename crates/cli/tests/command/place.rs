@@ -145,7 +145,7 @@ impl Place {
         self.run(arguments).expect(codes)
     }
 
-    /// Runs the program and lets it go on.
+    /// Starts the program and leaves it running.
     pub(crate) fn start(&self, arguments: &str) -> Running {
         self.spawn(self.command(arguments))
     }
@@ -171,7 +171,7 @@ impl Place {
             .collect()
     }
 
-    /// A prepared disk of a run that goes on. Preparing ends with the mark saying so.
+    /// A prepared disk of a run in progress. Preparing ends with the mark saying so.
     pub(crate) fn wait_for_disk(&self, running: &mut Running, datastore: &str) -> PathBuf {
         running.until("a prepared disk", || {
             let folder = self.folders(datastore).pop()?;
@@ -203,7 +203,7 @@ impl Running {
 
     /// Fails with everything that was printed when it has ended.
     #[track_caller]
-    pub(crate) fn goes_on(&mut self) {
+    pub(crate) fn assert_running(&mut self) {
         if let Some(status) = self.ended() {
             panic!("it has ended: {:#?}", self.outcome(status));
         }
@@ -236,7 +236,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a failed test nothing goes on; after a wait there is nothing to kill.
+        // After a failed test nothing keeps running; after a wait there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -244,7 +244,7 @@ fn what_cannot_be_predicted_is_refused_with_its_place_and_advice() {
 }
 
 #[test]
-fn a_site_is_looked_for_beside_the_study_and_may_be_elsewhere() {
+fn a_site_is_looked_for_next_to_the_study_and_may_be_elsewhere() {
     let place = Place::new();
     place.make("of");
     write(&place, "of/s.yaml", STUDY);

@@ -20,7 +20,7 @@ fn profiles_are_listed_with_their_sources_and_printed_as_yaml() {
 }
 
 #[test]
-fn what_is_no_profile_is_told_with_those_there_are() {
+fn an_unknown_profile_is_reported_with_those_there_are() {
     let place = Place::new();
     let said = place.run("profile mainframe").expect(&[2]).stderr;
     assert!(said.contains("mainframe") && said.contains("vm-4k, vm-8k"), "{said}");

@@ -1,4 +1,4 @@
-//! A run that is killed goes on where it stood: nothing that was finished is lost or measured twice,
+//! A run that is killed resumes where it stood: nothing that was finished is lost or measured twice,
 //! and what is measured is what an undisturbed run would have measured.
 
 use crate::killing::{kill_again_and_again, turns};

@@ -78,7 +78,7 @@ fn other_files_stay_as_they_are_whatever_happens() {
 }
 
 #[test]
-fn a_file_that_was_put_into_our_folder_stays_and_is_told() {
+fn a_file_that_was_put_into_our_folder_stays_and_is_reported() {
     let place = Place::new();
     let mut running = place.start(&format!("compare a b {SHORT} --rate 300 --max-blocks 5"));
     let folder = place.wait_for_disk(&mut running, "a").parent().unwrap().to_path_buf();

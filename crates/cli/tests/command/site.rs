@@ -14,7 +14,7 @@ datastores: {local: {hosts: pc, stack: disk, disks: ssd}}
 ";
 
 #[test]
-fn the_sites_of_the_published_studies_are_sound_and_told() {
+fn the_sites_of_the_published_studies_are_sound_and_printed() {
     let place = Place::new();
     for study in STUDIES {
         let file = format!("{}/../../studies/{study}/site.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! Steps of trials as users write them: a server that is stopped for a while, and goes on.
+//! Steps of trials as users write them: a server that is stopped for a while, and continues.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::place::Place;
 use crate::results::one;
 
-/// A server of `b` over NFS that goes on and ends when this is dropped, whatever was done to it.
+/// A server of `b` over NFS. Dropping it continues and ends the server, whatever was done to it.
 struct Server {
     child: std::process::Child,
     url: String,
@@ -55,7 +55,7 @@ fn study(place: &Place, server: &Server, blocks: u32, more: &str) {
 }
 
 #[test]
-fn a_server_that_stood_still_is_told_with_its_outage_and_its_recovery() {
+fn a_server_that_stood_still_is_reported_with_its_outage_and_its_recovery() {
     let place = Place::new();
     let server = Server::start(&place);
     let pid = server.child.id();

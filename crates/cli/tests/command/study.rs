@@ -33,7 +33,7 @@ fn write(place: &Place, text: &str) {
 }
 
 #[test]
-fn a_study_killed_five_times_goes_on_to_the_same_plan_and_a_complete_result() {
+fn a_study_killed_five_times_resumes_to_the_same_plan_and_a_complete_result() {
     let place = Place::new();
     write(&place, &study(TOLERANT));
     let path = place.path("killed.db");

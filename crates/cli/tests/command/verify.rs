@@ -76,7 +76,7 @@ fn words(place: &Place) -> String {
 }
 
 #[test]
-fn somebody_else_s_zeros_are_found() {
+fn zeros_of_another_writer_are_found() {
     let (place, outcome) = damaged(|disk| disk.write_all_at(&vec![0; DISK_BYTES], 0).unwrap());
     assert!(outcome.said().contains("no stormeter block but zeros instead of"), "{outcome:?}");
     assert!(words(&place).contains("zeros instead of generation "));
@@ -110,9 +110,9 @@ fn a_flipped_bit_in_every_block_is_found() {
     assert!(words(&place).contains("damaged, checksum 0x"));
 }
 
-/// Writes of the killed process are nobody's fault, and generations are not used twice.
+/// Writes of the killed process are no corruption, and generations are not used twice.
 #[test]
-fn a_killed_run_that_goes_on_accuses_nobody() {
+fn a_killed_run_that_resumes_reports_no_corruption() {
     let place = Place::new();
     let command = format!("compare a b {STEADY} --rate 300 {VERIFY}");
     let path = place.path("r.db");
