@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn a_window_that_did_not_close_has_no_account() {
         let target = FoundTarget::new();
-        let (told, moments) = mpsc::channel();
-        told.send(Moment::Opened(Instant::now())).unwrap();
-        drop(told);
+        let (moments_in, moments) = mpsc::channel();
+        moments_in.send(Moment::Opened(Instant::now())).unwrap();
+        drop(moments_in);
         assert_eq!(Reader::new(&target, Whole::now).wait(&moments), None);
     }
 }

@@ -110,7 +110,7 @@ pub(crate) fn is_sound(end: &TrialEnd) -> bool {
 
 /// As [`is_sound`], for a ceiling through a server on this machine: with few CPUs the server always takes those of the
 /// generator, so only one more attempt can help.
-pub(crate) fn is_sound_beside(end: &TrialEnd, attempt: u32) -> bool {
+pub(crate) fn is_sound_through_server(end: &TrialEnd, attempt: u32) -> bool {
     is_sound(end) || attempt > 0 && end.sample.operations() > 0
 }
 

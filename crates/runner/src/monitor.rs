@@ -78,13 +78,13 @@ fn watch(
     let mut rows = Vec::new();
     loop {
         let wait = next_reading(began.elapsed(), interval);
-        let goes_on = matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
+        let continues = matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
         if let Some(row) = sampler.row(nanoseconds(began.elapsed()))
-            && (goes_on || rows.is_empty() || 2 * row.length_ns >= nanoseconds(interval))
+            && (continues || rows.is_empty() || 2 * row.length_ns >= nanoseconds(interval))
         {
             rows.push(row);
         }
-        if !goes_on {
+        if !continues {
             return rows;
         }
     }

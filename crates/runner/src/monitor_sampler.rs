@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_begin_anew_and_devices_that_come_make_no_spike() {
+    fn counters_that_restart_and_devices_that_come_make_no_spike() {
         let host = sound();
         let (mut sampler, _) = host.open();
         host.say(

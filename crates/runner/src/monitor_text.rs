@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_told_by_cpu_and_those_that_are_off_are_left_out() {
+    fn time_is_listed_by_cpu_and_those_that_are_off_are_left_out() {
         let text = "cpu  40 2 30 900 5 6 7 8 9 10\ncpu0 20 1 15 450 2 3 3 4 0 0\n\
                     cpu3 20 1 15 450 3 3 4 4 0 0\nintr 12345 0 9\nctxt 99\n";
         let all: Vec<_> = cpu_times(text).collect();

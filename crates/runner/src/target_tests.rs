@@ -146,7 +146,11 @@ fn who_was_handed_the_connection_is_the_target_and_who_only_listens_is_not() {
     let address = listener.local_addr().unwrap();
     // Another program that listens, as systemd does for a service.
     let front = Server::new(&listener, BURN);
-    assert_eq!(pids(&Target::at(&[address]).unwrap()), [front.pid()], "nobody else is there yet");
+    assert_eq!(
+        pids(&Target::at(&[address]).unwrap()),
+        [front.pid()],
+        "no other process listens yet"
+    );
     let _client = TcpStream::connect(address).unwrap();
     let (accepted, _) = listener.accept().unwrap();
     let worker = sleeper(accepted.into());
@@ -192,7 +196,7 @@ fn a_server_that_ended_is_gone_and_its_successor_is_found() {
     let pid = first.pid();
     first.0.kill().unwrap();
     wait_until_ended(pid);
-    // Neither while nobody has asked how it ended, nor after.
+    // Neither before its end was collected, nor after.
     assert_eq!(opened.spent_ns(), Err(TargetUnknown::Gone(pid)));
     first.0.wait().unwrap();
     assert_eq!(opened.spent_ns(), Err(TargetUnknown::Gone(pid)));

@@ -121,15 +121,15 @@ impl Drop for Leaves<'_> {
 }
 
 /// Reports the progress of a store to the leading thread.
-struct Teller {
+struct Reporter {
     store: usize,
-    told: mpsc::Sender<(usize, u64, u64)>,
+    counts: mpsc::Sender<(usize, u64, u64)>,
 }
 
-impl Progress for Teller {
+impl Progress for Reporter {
     fn preparing(&mut self, _datastore: &str, done: u64, total: u64) {
         // The receiver may have ended.
-        let _ = self.told.send((self.store, done, total));
+        let _ = self.counts.send((self.store, done, total));
     }
 }
 
@@ -148,12 +148,12 @@ pub(crate) fn write_in_turns(
     let turns = Turns::new(seed, stores.len(), most_bytes.unwrap_or(0));
     let has_failed = AtomicBool::new(false);
     let urls: Vec<String> = stores.iter().map(|it| it.description().url.to_string()).collect();
-    let (told_in, told) = mpsc::channel();
+    let (counts_in, counts) = mpsc::channel();
     let (ended_in, ended) = mpsc::channel();
     let stops = || cancel.load(Ordering::Relaxed) || has_failed.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
         for (store, (datastore, (filling, seal))) in stores.iter_mut().zip(fillings).enumerate() {
-            let mut teller = Teller { store, told: told_in.clone() };
+            let mut reporter = Reporter { store, counts: counts_in.clone() };
             let (ended_in, turns, stops, has_failed) =
                 (ended_in.clone(), &turns, &stops, &has_failed);
             scope.spawn(move || {
@@ -161,13 +161,14 @@ pub(crate) fn write_in_turns(
                 let pace = |bytes| turns.take(store, bytes, stops);
                 // A file system places files when they are created.
                 pace(0);
-                let end = filling.write_paced(datastore, *seal, None, (&pace, stops), &mut teller);
+                let end =
+                    filling.write_paced(datastore, *seal, None, (&pace, stops), &mut reporter);
                 has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
                 let _ = ended_in.send((store, end));
             });
         }
-        drop((told_in, ended_in));
-        while let Ok((store, done, total)) = told.recv() {
+        drop((counts_in, ended_in));
+        while let Ok((store, done, total)) = counts.recv() {
             progress.preparing(&urls[store], done, total);
         }
     });
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_ended_keeps_nobody_waiting() {
+    fn a_store_that_has_ended_keeps_no_other_waiting() {
         let order = written(7, &[&[MIB; 3], &[], &[MIB; 40]]);
         assert_eq!(order.len(), 43);
         assert_eq!(order[order.len() - 30..], [2; 30]);

@@ -24,7 +24,7 @@ pub(crate) enum WorkerEvent {
 /// Watches over one thread.
 pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
-    told: &'a Sender<WorkerEvent>,
+    events: &'a Sender<WorkerEvent>,
     thread: usize,
     /// The reader of the accounts that belong to all threads, if this thread's window is that of all.
     reader: Option<Sender<Moment>>,
@@ -37,13 +37,13 @@ impl<'a> Watcher<'a> {
     /// A watcher of the calling thread, which has this number.
     pub(crate) fn new(
         cancel: &'a AtomicBool,
-        told: &'a Sender<WorkerEvent>,
+        events: &'a Sender<WorkerEvent>,
         thread: usize,
         reader: Option<Sender<Moment>>,
     ) -> Self {
         Self {
             cancel,
-            told,
+            events,
             thread,
             reader,
             own: Own::open(),
@@ -72,13 +72,13 @@ impl Observer for Watcher<'_> {
     }
 
     fn interval(&mut self, row: &Interval) {
-        let _ = self.told.send(WorkerEvent::Row(self.thread, *row));
+        let _ = self.events.send(WorkerEvent::Row(self.thread, *row));
     }
 
     fn window_closed(&mut self) {
         self.used = self.own.read().since(&self.opened);
         self.tell(Moment::Closed(Instant::now()));
-        let _ = self.told.send(WorkerEvent::Closed);
+        let _ = self.events.send(WorkerEvent::Closed);
     }
 
     fn cancelled(&mut self) -> bool {
@@ -101,7 +101,7 @@ mod tests {
 
     /// The account of a window in which `during` ran.
     fn watched(found: &FoundTarget, during: impl FnOnce()) -> Account {
-        let (told, _) = mpsc::channel();
+        let (events, _) = mpsc::channel();
         let cancel = AtomicBool::new(false);
         let (reader, moments) = mpsc::channel();
         thread::scope(|scope| {
@@ -113,7 +113,7 @@ mod tests {
                 whole
             };
             let account = scope.spawn(move || Reader::new(found, read).wait(&moments));
-            let mut watcher = Watcher::new(&cancel, &told, 0, Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, 0, Some(reader));
             watcher.window_opened();
             ready.recv().unwrap();
             during();
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_reading_that_takes_long_holds_up_no_io() {
         const GIVES_UP: Duration = Duration::from_secs(20);
-        let (told, _) = mpsc::channel();
+        let (events, _) = mpsc::channel();
         let cancel = AtomicBool::new(false);
         let found = FoundTarget::new();
         let (reader, moments) = mpsc::channel();
@@ -177,7 +177,7 @@ mod tests {
                 assert!(account.is_some());
                 in_time
             });
-            let mut watcher = Watcher::new(&cancel, &told, 0, Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, 0, Some(reader));
             watcher.window_opened();
             watcher.window_closed();
             closed.send(()).unwrap();

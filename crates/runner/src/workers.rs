@@ -95,7 +95,7 @@ impl Workers<'_> {
         let mut others = datastore.other_runs();
         let (wall, begin_ns) = both_clocks(&mut clock_here);
         let (ready_in, ready) = mpsc::channel::<Result<(), DatastoreError>>();
-        let (told_in, told) = mpsc::channel::<WorkerEvent>();
+        let (events_in, events) = mpsc::channel::<WorkerEvent>();
         let target = FoundTarget::new();
         let (ends, account, (monitor, unwatched)) = thread::scope(|scope| {
             let mut handles = Vec::new();
@@ -126,7 +126,7 @@ impl Workers<'_> {
                     index,
                     reader: telling.take(),
                     ready: ready_in.clone(),
-                    told: told_in.clone(),
+                    events: events_in.clone(),
                     start,
                 };
                 let handle = thread::Builder::new()
@@ -137,7 +137,7 @@ impl Workers<'_> {
                 starters.push(start_in);
             }
             // So that the end of the last thread, whatever its reason, ends the waits below.
-            drop((told_in, ready_in));
+            drop((events_in, ready_in));
             // Each thread reports once whether its disks are open; on an error the starters are dropped, which ends
             // the other threads.
             for _ in 0..count {
@@ -162,8 +162,8 @@ impl Workers<'_> {
             let mut open = count;
             let mut account = None;
             // Ends when the last thread drops its sender.
-            while let Ok(told) = told.recv() {
-                match told {
+            while let Ok(event) = events.recv() {
+                match event {
                     WorkerEvent::Row(thread, row) => rows.tell(thread, row, progress),
                     WorkerEvent::Closed => open = open.saturating_sub(1),
                 }
@@ -232,9 +232,9 @@ pub(crate) fn failed(datastore: &Datastore, source: DatastoreError) -> RunError 
 /// Refuses buffers that take more than half of the available memory.
 pub(crate) fn check_memory(
     buffers: impl Iterator<Item = BufferNeeds>,
-    beside_bytes: u64,
+    other_bytes: u64,
 ) -> Result<(), RunError> {
-    let mut needed = beside_bytes;
+    let mut needed = other_bytes;
     let mut outstanding = 0u64;
     for needs in buffers {
         let one = u64::from(needs.bytes.next_multiple_of(4096));
@@ -254,22 +254,22 @@ pub(crate) fn check_memory(
 /// The latest row of each thread, and which were reported.
 struct Rows {
     latest: Vec<Option<Interval>>,
-    told_ns: Option<u64>,
+    reported_ns: Option<u64>,
 }
 
 impl Rows {
     fn new(threads: usize) -> Self {
-        Self { latest: vec![None; threads], told_ns: None }
+        Self { latest: vec![None; threads], reported_ns: None }
     }
 
     /// Reports the sum over all threads for about the same interval, when the first thread reports its row: the other
     /// threads' rows are of the same interval or the one before. Threads that have ended no longer count.
     fn tell(&mut self, thread: usize, row: Interval, progress: &mut dyn Progress) {
         self.latest[thread] = Some(row);
-        if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {
+        if self.reported_ns.is_some_and(|reported_ns| row.start_ns <= reported_ns) {
             return;
         }
-        self.told_ns = Some(row.start_ns);
+        self.reported_ns = Some(row.start_ns);
         let mut all = Interval::default();
         let rows = self.latest.iter().flatten();
         for row in rows.filter(|other| other.start_ns + other.length_ns >= row.start_ns) {
@@ -310,7 +310,7 @@ struct Worker<'a, J> {
     /// The reader of the accounts that belong to all threads, if this thread reports the ends of the window to it.
     reader: Option<Sender<Moment>>,
     ready: Sender<Result<(), DatastoreError>>,
-    told: Sender<WorkerEvent>,
+    events: Sender<WorkerEvent>,
     start: Receiver<u64>,
 }
 
@@ -335,7 +335,7 @@ impl<J: Job> Worker<'_, J> {
         let is_pinned = pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
-        let mut watcher = Watcher::new(self.cancel, &self.told, self.index, self.reader);
+        let mut watcher = Watcher::new(self.cancel, &self.events, self.index, self.reader);
         let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));
@@ -346,7 +346,7 @@ impl<J: Job> Worker<'_, J> {
         let mut sample = self.job.work(&mut tools, start, &mut self.clock, &mut watcher)?;
         let cpu = watcher.finish();
         // A flush while another thread still measures would be in its window.
-        drop(self.told);
+        drop(self.events);
         let _ = starter.recv();
         let ended_ns = self.clock.now_ns();
         let close_summary = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Ceilings of ways to datastores: measured once for all that share one, before the first block, and told
+//! Ceilings of ways to datastores: measured once for all that share one, before the first block, and shown
 //! apart from the load generator's.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -35,7 +35,7 @@ fn ceilings(conclusion: &Conclusion) -> Vec<(Option<usize>, usize)> {
 }
 
 #[test]
-fn a_shared_ceiling_is_measured_once_with_each_workload_and_told_of_all_that_share_it() {
+fn a_shared_ceiling_is_measured_once_with_each_workload_and_shown_of_all_that_share_it() {
     let directory = tempfile::tempdir().unwrap();
     let request = request(directory.path());
     let never = AtomicBool::new(false);

@@ -20,7 +20,7 @@ const BLOCK: usize = 4096;
 const ENOUGH: usize = 2 * 4 * 256;
 
 /// Looks at all disks before and after each trial, and stops the run when it has seen enough. How many blocks a trial
-/// of a given length overwrites depends on the machine, so the run goes on until they are enough.
+/// of a given length overwrites depends on the machine, so the run continues until they are enough.
 struct Watch<'a> {
     directory: PathBuf,
     cancel: &'a AtomicBool,

@@ -140,7 +140,7 @@ fn every_trial_reads_what_the_disks_had_at_the_snapshot() {
 }
 
 #[test]
-fn a_rollback_that_fails_fails_its_trial_and_the_study_goes_on() {
+fn a_rollback_that_fails_fails_its_trial_and_the_study_continues() {
     let mut place = Place::new();
     place.rack_control.fails = 1;
     let conclusion = place.run().unwrap();

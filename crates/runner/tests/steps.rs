@@ -1,4 +1,4 @@
-//! The steps of trials, taken by a rack control of the tests and by commands: each in its turn, its failure told,
+//! The steps of trials, taken by a rack control of the tests and by commands: each in its turn, its failure reported,
 //! and everything whole again after every trial, however that ended.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -131,7 +131,7 @@ fn every_trial_has_its_steps_in_their_order_and_everything_is_whole_between() {
 }
 
 #[test]
-fn what_nobody_could_do_is_refused_before_anything_is_written() {
+fn a_step_without_a_lab_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let never = AtomicBool::new(false);
     let lonely = request(directory.path(), STEPS);
@@ -149,7 +149,7 @@ fn what_nobody_could_do_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_step_that_fails_fails_its_trial_with_its_reason_and_the_study_goes_on() {
+fn a_step_that_fails_fails_its_trial_with_its_reason_and_the_study_continues() {
     let directory = tempfile::tempdir().unwrap();
     let (mut rack_control, notes) = rack_control();
     let steps = "[{at: 0ms, do: kill nas}, {at: 50ms, do: {command: \"exit 7\"}}]";
@@ -182,9 +182,9 @@ fn commands_know_their_datastore_and_are_undone_after_each_trial() {
     let request = request(directory.path(), &steps);
     let never = AtomicBool::new(false);
     run(&request, &RealClock::new(), &never, &mut Silent).unwrap();
-    let told = std::fs::read_to_string(&file).unwrap();
+    let log = std::fs::read_to_string(&file).unwrap();
     let one = |store: &str| format!("do {store}\nmore\nless\nundo {store}\n");
-    assert_eq!(told, [one("a"), one("b")].concat().repeat(2));
+    assert_eq!(log, [one("a"), one("b")].concat().repeat(2));
 }
 
 /// Asks to stop at the first interval of a trial with steps.

@@ -161,7 +161,7 @@ fn a_datastore_in_the_network_has_the_ceiling_of_its_own_way() {
 }
 
 #[test]
-fn without_servers_only_the_generator_s_ceiling_is_known_and_one_that_fails_is_told() {
+fn without_servers_only_the_generator_s_ceiling_is_known_and_one_that_fails_is_reported() {
     let (conclusion, request) = compared(&mut Broken);
     assert_eq!(ways_of(&conclusion), [None; 4]);
     let is_it = |kind: &EventKind| match kind {

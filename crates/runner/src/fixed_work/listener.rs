@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_nobody_comes_to_closes_when_it_is_cancelled() {
+    fn a_door_without_a_client_closes_when_it_is_cancelled() {
         let cancel = AtomicBool::new(false);
         let (inside, ()) = with_listener(1, &cancel, |_| cancel.store(true, Ordering::Relaxed));
         assert!(matches!(inside, Err(RunError::Interrupted)), "{inside:?}");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_taken_and_a_word_that_is_none_are_told() {
+    fn a_port_that_is_taken_and_an_unknown_word_are_reported() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let error =

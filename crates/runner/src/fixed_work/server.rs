@@ -309,8 +309,8 @@ mod tests {
             interval_ns: 1,
             limits: Limits::default(),
         };
-        let (cancel, (told, _)) = (AtomicBool::new(false), mpsc::channel());
-        let mut watcher = Watcher::new(&cancel, &told, 0, None);
+        let (cancel, (events, _)) = (AtomicBool::new(false), mpsc::channel());
+        let mut watcher = Watcher::new(&cancel, &events, 0, None);
         let mut files = Files::new(disk, &server, &mut watcher);
         act(&mut files, &mut server.stream, &mut Stream::new(client, u64::MAX).unwrap())
     }

@@ -7,7 +7,7 @@ use stormeter_datastore::DatastoreUrl;
 use stormeter_results::{EventKind, Phase};
 use stormeter_study::{Timing, WorkloadKind, trial_seed, trial_start};
 
-use crate::ceiling::{closed, is_sound_beside, load_of, until_sound};
+use crate::ceiling::{closed, is_sound_through_server, load_of, until_sound};
 use crate::error::RunError;
 use crate::executor::{TrialOrder, TrialTarget};
 use crate::progress::Progress;
@@ -107,7 +107,7 @@ impl StudyRun<'_> {
                 let turn = Turn::before(Phase::Ceiling, attempt, cell);
                 self.book.record(turn, Some(datastore), began, Ok(end.clone()))?;
             }
-            Ok(is_sound_beside(&end, attempt))
+            Ok(is_sound_through_server(&end, attempt))
         })
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run_command(
 }
 
 /// The message if a study requests a snapshot and there is no lab.
-pub(crate) const NOBODY: &str = "there is nobody who could; start the lab (stormeter lab up) and name its \
+pub(crate) const NO_LAB: &str = "it needs a lab: start one (stormeter lab up) and name its \
                                  directory, or write a command: reset: {command: \"…\"}";
 
 #[cfg(test)]

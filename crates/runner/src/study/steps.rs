@@ -57,7 +57,7 @@ impl<'a> Steps<'a> {
                 reason,
             };
             match &mut rack_control {
-                None => return Err(refused(NOBODY.into())),
+                None => return Err(refused(NO_LAB.into())),
                 Some(rack_control) => {
                     rack_control.check(fault).map_err(|error| refused(error.to_string()))?;
                 }
@@ -66,7 +66,7 @@ impl<'a> Steps<'a> {
         if plan.design.reset == Reset::Snapshot {
             let refused = |reason| RunError::Reset(ResetError::NoSnapshot(reason));
             match &mut rack_control {
-                None => return Err(refused(reset::NOBODY.into())),
+                None => return Err(refused(reset::NO_LAB.into())),
                 Some(rack_control) => {
                     rack_control.check_snapshot().map_err(|error| refused(error.to_string()))?;
                 }
@@ -173,7 +173,7 @@ impl<'a> Steps<'a> {
     ) -> Result<(), RackControlError> {
         match (&step.what, &mut self.rack_control) {
             (StepAction::Fault(fault), Some(rack_control)) => rack_control.apply(fault),
-            (StepAction::Fault(_), None) => Err(NOBODY.into()),
+            (StepAction::Fault(_), None) => Err(NO_LAB.into()),
             (StepAction::Command { run, undo }, _) => {
                 // A step that fails half way may have had an effect.
                 self.undo.extend(undo.clone());
@@ -204,7 +204,7 @@ impl<'a> Steps<'a> {
 }
 
 /// The message if a step needs a lab and there is none.
-const NOBODY: &str = "there is nobody who could do it; start the lab (stormeter lab up) and name its \
+const NO_LAB: &str = "it needs a lab: start one (stormeter lab up) and name its \
                       directory, or write a command: do: {command: \"…\", undo: \"…\"}";
 
 /// What the thread that executes the steps knows of the trial.

@@ -201,19 +201,22 @@ impl Outcome {
         incidents.map(|it| format!("{} × {:?}\n", it.times, it.event)).collect()
     }
 
-    /// The trial was measured, no I/O failed, and this was told.
+    /// The trial was measured, no I/O failed, and this was reported.
     #[track_caller]
-    pub(crate) fn assert_mended(&self, trial: usize, told: &[&str]) {
+    pub(crate) fn assert_recovered(&self, trial: usize, reported: &[&str]) {
         let record = self.trial(trial);
         let TrialOutcome::Measured { sample, .. } = &record.outcome else {
             panic!("trial {trial} failed: {:?}", record.outcome)
         };
         assert_eq!(sample.failed_operations(), 0, "trial {trial}: {:?}", sample.io_failures);
         let incidents = self.incidents(trial);
-        for text in told {
-            assert!(incidents.contains(text), "trial {trial} does not tell '{text}': {incidents}");
+        for text in reported {
+            assert!(
+                incidents.contains(text),
+                "trial {trial} does not report '{text}': {incidents}"
+            );
         }
-        assert!(!told.is_empty() || incidents.is_empty(), "trial {trial} tells {incidents}");
+        assert!(!reported.is_empty() || incidents.is_empty(), "trial {trial} reports {incidents}");
     }
 
     /// The comparison came to its last block, and is valid.

@@ -80,8 +80,8 @@ fn a_server_killed_and_restarted_is_waited_for() {
                 ganesha.restart().unwrap();
             }
         });
-        outcome.assert_mended(0, &["ConnectionLost", "Reconnected"]);
-        outcome.assert_mended(1, &[]);
+        outcome.assert_recovered(0, &["ConnectionLost", "Reconnected"]);
+        outcome.assert_recovered(1, &[]);
         outcome.assert_valid();
         assert_removed(&ganesha, &outcome);
         let incidents = outcome.incidents(0);
@@ -93,7 +93,7 @@ fn a_server_killed_and_restarted_is_waited_for() {
     panic!("no request was outstanding at any of five ends");
 }
 
-/// The server loses all that it was not told to commit, as it would with the power.
+/// The server loses all that it was not asked to commit, as it would with the power.
 #[test]
 fn what_a_restarted_server_has_lost_is_written_again() {
     let Export { mut ganesha, proxy: _proxy, url } = export(&format!("sync=unstable&{PATIENT}"));
@@ -114,8 +114,8 @@ fn what_a_restarted_server_has_lost_is_written_again() {
         _ => {}
     });
     assert!(has_lost);
-    outcome.assert_mended(0, &["ServerRestarted", "Reconnected"]);
-    outcome.assert_mended(1, &[]);
+    outcome.assert_recovered(0, &["ServerRestarted", "Reconnected"]);
+    outcome.assert_recovered(1, &[]);
     outcome.assert_valid();
     assert_removed(&ganesha, &outcome);
 }
@@ -136,8 +136,8 @@ fn broken_connections_are_made_again_and_requests_sent_again() {
         Moment::End(trial) => assert_eq!(export.proxy.fired(), u64::from(trial) + 1),
         _ => {}
     });
-    for (trial, (_, told)) in faults.iter().enumerate() {
-        outcome.assert_mended(trial, &["1 × ", "ConnectionLost", told, "Reconnected"]);
+    for (trial, (_, reported)) in faults.iter().enumerate() {
+        outcome.assert_recovered(trial, &["1 × ", "ConnectionLost", reported, "Reconnected"]);
     }
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
@@ -157,8 +157,8 @@ fn replies_in_another_order_or_twice_change_nothing() {
         }
         _ => {}
     });
-    outcome.assert_mended(0, &[]);
-    outcome.assert_mended(1, &["UnknownReply"]);
+    outcome.assert_recovered(0, &[]);
+    outcome.assert_recovered(1, &["UnknownReply"]);
     assert!(!outcome.incidents(1).contains("onnect"), "{}", outcome.incidents(1));
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
@@ -177,9 +177,9 @@ fn a_reply_that_never_comes_is_asked_for_again() {
         Moment::End(trial) => assert_eq!(export.proxy.fired(), u64::from(trial) + 1),
         _ => {}
     });
-    for (trial, (_, told)) in faults.iter().enumerate() {
+    for (trial, (_, reported)) in faults.iter().enumerate() {
         let silent = "Said(\"the server has not answered for 1000 ms";
-        outcome.assert_mended(trial, &[told, silent, "Reconnected"]);
+        outcome.assert_recovered(trial, &[reported, silent, "Reconnected"]);
     }
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
@@ -199,7 +199,7 @@ fn one_connection_of_three_is_lost_alone() {
         _ => {}
     });
     assert_eq!(export.proxy.fired(), 1);
-    outcome.assert_mended(0, &["1 × ", "ConnectionLost", "Reconnected"]);
+    outcome.assert_recovered(0, &["1 × ", "ConnectionLost", "Reconnected"]);
     assert_eq!(outcome.incidents(0).matches("Reconnected").count(), 1);
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
@@ -223,7 +223,7 @@ fn a_server_that_refuses_for_a_while_is_tried_again() {
     });
     assert_eq!(proxy.fired(), 3);
     for trial in [0, 1] {
-        outcome.assert_mended(trial, &["ConnectionLost", "Reconnected"]);
+        outcome.assert_recovered(trial, &["ConnectionLost", "Reconnected"]);
         // However often it was tried, it was lost once.
         assert_eq!(outcome.incidents(trial).matches("ConnectionLost").count(), 1);
     }
@@ -247,7 +247,7 @@ fn a_server_that_ends_idle_connections_is_not_stormed() {
     // With waits that double up to a second, twelve tries take seven seconds.
     let tries = export.proxy.fired();
     assert!((CONNECTIONS..12 * CONNECTIONS).contains(&tries), "{tries}");
-    outcome.assert_mended(0, &["ConnectionLost", "Reconnected"]);
+    outcome.assert_recovered(0, &["ConnectionLost", "Reconnected"]);
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
 }
@@ -261,7 +261,7 @@ fn a_server_that_is_not_there_when_a_trial_begins_fails_it() {
         Moment::End(1) => proxy.open().unwrap(),
         _ => {}
     });
-    outcome.assert_mended(0, &[]);
+    outcome.assert_recovered(0, &[]);
     outcome.assert_broke_at(1, &["Connection refused"]);
     assert_removed(&ganesha, &outcome);
 }
@@ -316,7 +316,7 @@ fn a_server_that_does_not_come_back_fails_the_trial() {
 }
 
 #[test]
-fn refusals_of_the_server_are_told_in_its_words() {
+fn refusals_of_the_server_are_reported_in_its_words() {
     let refusals = [
         (status(nfs_procedure::WRITE, NO_SPACE), "No space left on device", "NFS3ERR_NOSPC"),
         (status(nfs_procedure::READ, STALE), "Stale file handle", "NFS3ERR_STALE"),
@@ -345,8 +345,8 @@ fn a_server_that_asks_to_wait_is_waited_for() {
         }
     });
     assert_eq!(export.proxy.fired(), 40);
-    outcome.assert_mended(0, &["40 × AskedToWait"]);
-    outcome.assert_mended(1, &[]);
+    outcome.assert_recovered(0, &["40 × AskedToWait"]);
+    outcome.assert_recovered(1, &[]);
     outcome.assert_valid();
     assert_removed(&export.ganesha, &outcome);
 }
@@ -382,7 +382,7 @@ fn a_commit_that_fails_at_the_end_fails_the_trial() {
         }
         _ => {}
     });
-    outcome.assert_mended(0, &[]);
+    outcome.assert_recovered(0, &[]);
     outcome.assert_broke_at(1, &["what was written may be lost"]);
     assert_removed(&export.ganesha, &outcome);
 }

@@ -113,12 +113,12 @@ fn threads_share_the_work_and_change_nothing_of_it() {
 }
 
 #[test]
-fn it_stops_when_asked_to_and_tells_of_its_rows() {
+fn it_stops_when_asked_to_and_reports_its_rows() {
     let workload = deployment(u32::MAX);
     let run = fixed_work(&workload, VMS, DISK);
     let place = Place::prepared(Kind::Directory, &run);
     let mut rows = 0;
-    let (end, told) = place.run_with(&run, |cancel| {
+    let (end, reported) = place.run_with(&run, |cancel| {
         rows += 1;
         if rows == 3 {
             cancel.store(true, Ordering::Relaxed);
@@ -127,7 +127,7 @@ fn it_stops_when_asked_to_and_tells_of_its_rows() {
     let sample = end.unwrap().sample;
     assert_eq!(sample.ended, Ended::Cancelled);
     assert_eq!(sample.operations(), 0);
-    assert!(told >= 3 && sample.intervals.len() >= 3, "{told}");
+    assert!(reported >= 3 && sample.intervals.len() >= 3, "{reported}");
     // What is not deployed yet is outstanding all the same.
     let mean = sample.carried_ns as f64 / sample.window_ns as f64;
     assert!((sample.outstanding_mean / mean - 1.0).abs() < 0.01, "{mean}");

@@ -19,7 +19,7 @@ fn interrupted_after(blocks: u32, request: &Request) {
 }
 
 #[test]
-fn who_interrupts_a_comparison_with_a_verdict_and_resumes_it_is_told() {
+fn resuming_a_comparison_with_a_verdict_is_reported() {
     for (blocks, expected) in [(1, None), (2, Some(Severity::Warning))] {
         let place = tempfile::tempdir().unwrap();
         let mut request = request(place.path(), "r.db");
@@ -35,7 +35,7 @@ fn who_interrupts_a_comparison_with_a_verdict_and_resumes_it_is_told() {
 }
 
 #[test]
-fn who_interrupts_a_study_with_answers_and_resumes_it_is_told() {
+fn resuming_a_study_with_answers_is_reported() {
     for (blocks, expected) in [(1, None), (2, Some(Severity::Warning))] {
         let place = tempfile::tempdir().unwrap();
         let [a, b] = directories(place.path()).map(|path| path.display().to_string());

@@ -39,7 +39,7 @@ fn wait_for_a_trial(output: &Path) {
     }
 }
 
-/// A run that goes on while `meanwhile` does its work; its trials.
+/// A run that continues while `meanwhile` does its work; its trials.
 fn while_it_runs(first: &Request, meanwhile: impl FnOnce()) -> Vec<TrialRecord> {
     let cancel = AtomicBool::new(false);
     let conclusion = std::thread::scope(|scope| {
@@ -60,7 +60,7 @@ fn long(place: &Path) -> Request {
 }
 
 #[test]
-fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
+fn two_comparisons_of_the_same_directories_are_noted_in_both_reports() {
     let place = tempfile::tempdir().unwrap();
     let first = long(place.path());
     let second = request(place.path(), "second.db");
@@ -85,7 +85,7 @@ fn two_comparisons_of_the_same_directories_are_told_in_both_reports() {
 }
 
 #[test]
-fn a_study_beside_a_comparison_on_the_same_file_system_is_told_in_both() {
+fn a_study_next_to_a_comparison_on_the_same_file_system_is_noted_in_both() {
     let place = tempfile::tempdir().unwrap();
     let first = long(place.path());
     let other = place.path().join("other");

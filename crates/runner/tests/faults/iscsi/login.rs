@@ -46,7 +46,7 @@ fn file(directory: &Path, name: &str, secret: &str) -> String {
 }
 
 #[test]
-fn without_the_right_password_nobody_is_let_in() {
+fn without_the_right_password_a_login_is_refused() {
     let tgt = guarded(None);
     let files = tempfile::tempdir().unwrap();
     let wrong = format!("?password-file={}", file(files.path(), "wrong", WRONG));

@@ -38,13 +38,13 @@ fn a_lun_that_holds_data_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
-fn data_that_may_be_destroyed_is_told_and_gone() {
+fn data_that_may_be_destroyed_is_reported_and_gone() {
     let tgt = Tgt::start(&TgtOptions::default()).unwrap();
     mark(&tgt, 0, b"XFSB");
     let outcome = compare(&tgt.url(1), Load::default(), |_| {});
     outcome.assert_valid();
-    let told = |note: &String| note.contains("XFS") && note.contains("HeldData");
-    assert!(outcome.notes.iter().any(told), "{:?}", outcome.notes);
+    let is_reported = |note: &String| note.contains("XFS") && note.contains("HeldData");
+    assert!(outcome.notes.iter().any(is_reported), "{:?}", outcome.notes);
     assert!(fs::read(tgt.unit_file(1)).unwrap()[..1 << 20].iter().all(|byte| *byte == 0));
 }
 

@@ -83,7 +83,7 @@ fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// One fault in each trial: each happens, is overcome and reported.
 #[track_caller]
-fn assert_each_mended(bench: &Bench, load: Load, faults: &[(Fault, &str)]) {
+fn assert_each_recovered(bench: &Bench, load: Load, faults: &[(Fault, &str)]) {
     let load = Load { blocks: faults.len() as u32, ..load };
     let outcome = compare(&bench.url, load, |moment| match moment {
         Moment::Row(trial, 1) => bench.proxy.plan(faults[trial as usize].0).unwrap(),
@@ -93,8 +93,8 @@ fn assert_each_mended(bench: &Bench, load: Load, faults: &[(Fault, &str)]) {
         }
         _ => {}
     });
-    for (trial, (_, told)) in faults.iter().enumerate() {
-        outcome.assert_mended(trial, &[told]);
+    for (trial, (_, reported)) in faults.iter().enumerate() {
+        outcome.assert_recovered(trial, &[reported]);
     }
     outcome.assert_valid();
     bench.assert_removed();

@@ -44,7 +44,7 @@ fn the_other_portal_takes_over_and_the_first_takes_back() {
         first.open().unwrap();
         wait_for_load("I/Os by the first portal again", first);
     });
-    outcome.assert_mended(0, &["ConnectionLost", "Reconnected"]);
+    outcome.assert_recovered(0, &["ConnectionLost", "Reconnected"]);
     outcome.assert_valid();
 }
 
@@ -67,6 +67,6 @@ fn operations_of_a_lost_portal_move_to_the_other() {
         first.open().unwrap();
         wait_for_load("I/Os by the first portal again", first);
     });
-    outcome.assert_mended(0, &["Moved", "Reconnected"]);
+    outcome.assert_recovered(0, &["Moved", "Reconnected"]);
     outcome.assert_valid();
 }

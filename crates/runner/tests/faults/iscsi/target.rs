@@ -15,7 +15,7 @@ fn a_target_that_is_killed_and_started_again_is_gone_on_with() {
         }
     });
     for trial in 0..2 {
-        outcome.assert_mended(trial, &["ConnectionLost", "Reconnected"]);
+        outcome.assert_recovered(trial, &["ConnectionLost", "Reconnected"]);
     }
     outcome.assert_valid();
 }
@@ -30,8 +30,8 @@ fn after_a_reset_the_same_session_is_opened_again() {
         bench.proxy.plan(Fault::Reset { direction, after_bytes: 1000 }).unwrap();
     });
     assert_eq!(bench.proxy.fired(), 1);
-    outcome.assert_mended(0, &["ConnectionLost", "Resent", "Reconnected"]);
-    outcome.assert_mended(1, &[]);
+    outcome.assert_recovered(0, &["ConnectionLost", "Resent", "Reconnected"]);
+    outcome.assert_recovered(1, &[]);
     outcome.assert_valid();
     // The initiator's part of the session's name (RFC 7143 section 11.12.5) says who comes back, so
     // that the target ends what is left of the old session.
@@ -113,7 +113,7 @@ fn a_login_that_is_refused_for_a_while_is_tried_again() {
         wait("refused logins", || bench.proxy.connections() >= before + 3);
         bench.proxy.set_server(bench.tgt.address());
     });
-    outcome.assert_mended(0, &["ConnectionLost", "Reconnected"]);
+    outcome.assert_recovered(0, &["ConnectionLost", "Reconnected"]);
     outcome.assert_valid();
     bench.assert_removed();
 }
@@ -156,7 +156,7 @@ fn a_targets_ping_is_answered() {
             of_trial = proxy.connections() as usize - 1;
         }
     });
-    outcome.assert_mended(0, &[]);
+    outcome.assert_recovered(0, &[]);
     outcome.assert_valid();
     assert!(carried_bytes(&proxy) > 0);
     let session = &proxy.recordings()[of_trial];

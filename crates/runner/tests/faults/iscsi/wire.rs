@@ -2,7 +2,7 @@
 
 use stormeter_peers::{Direction, Fault};
 
-use super::{ALWAYS, Bench, assert_each_mended};
+use super::{ALWAYS, Bench, assert_each_recovered};
 use crate::fixture::{Load, Moment, compare};
 
 const DIGESTS: [(&str, &str); 2] = [("HeaderDigest", "CRC32C"), ("DataDigest", "CRC32C")];
@@ -21,32 +21,35 @@ fn answers_that_break_the_protocol_are_noticed() {
         // Not known, or that of a command that is done: then its own is missed.
         (Fault::ChangeReplyId, "ConnectionLost"),
     ];
-    assert_each_mended(&Bench::new(&[], ""), Load::default(), &faults);
+    assert_each_recovered(&Bench::new(&[], ""), Load::default(), &faults);
 }
 
 #[test]
 fn data_asked_for_beyond_the_command_is_not_sent() {
     let bench = Bench::new(&[("InitialR2T", "Yes"), ("ImmediateData", "No")], "");
     let beyond = |offset_bytes, length_bytes| Fault::R2t { offset_bytes, length_bytes };
-    let told = "asks for more than the command has";
-    let faults =
-        [(beyond(4096, 512), told), (beyond(0, 8192), told), (beyond(u32::MAX - 511, 512), told)];
+    let reported = "asks for more than the command has";
+    let faults = [
+        (beyond(4096, 512), reported),
+        (beyond(0, 8192), reported),
+        (beyond(u32::MAX - 511, 512), reported),
+    ];
     let load = Load { read_percent: 20.0, ..Load::default() };
-    assert_each_mended(&bench, load, &faults);
+    assert_each_recovered(&bench, load, &faults);
 }
 
 #[test]
 fn with_digests_no_wrong_byte_comes_through() {
     let bench = Bench::new(&DIGESTS, WITH_DIGESTS);
     let flip = |at_byte| Fault::FlipBit { direction: Direction::ToClient, at_byte };
-    let told = "digest";
+    let reported = "digest";
     let faults = [
-        (Fault::CorruptData { min_bytes: 4096 }, told),
-        (flip(0), told),
+        (Fault::CorruptData { min_bytes: 4096 }, reported),
+        (flip(0), reported),
         (flip(7), "ConnectionLost"),
-        (flip(4000), told),
+        (flip(4000), reported),
     ];
-    assert_each_mended(&bench, Load { read_percent: 90.0, ..Load::default() }, &faults);
+    assert_each_recovered(&bench, Load { read_percent: 90.0, ..Load::default() }, &faults);
 }
 
 /// What the digests are for, and that verifying sees what they would have.
@@ -76,8 +79,8 @@ fn a_target_that_is_full_or_busy_for_a_while_is_asked_again() {
         }
     });
     assert_eq!(bench.proxy.fired(), 2 * times);
-    for (trial, (_, told)) in statuses.iter().enumerate() {
-        outcome.assert_mended(trial, &[told]);
+    for (trial, (_, reported)) in statuses.iter().enumerate() {
+        outcome.assert_recovered(trial, &[reported]);
         assert!(!outcome.incidents(trial).contains("onnect"), "{outcome:?}");
     }
     outcome.assert_valid();
