@@ -118,38 +118,39 @@ mod tests {
 
     /// What differs between two sites, in the words of the machine's components.
     fn changed(now: &Site, then: &Site) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut named = Vec::new();
         for (now, then) in now.hosts.iter().zip(&then.hosts) {
-            told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            named.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
             let path = now.vm_path_cycles != then.vm_path_cycles;
-            told.extend(path.then(|| format!("{} vm path", now.name)));
+            named.extend(path.then(|| format!("{} vm path", now.name)));
             for (port, before) in now.adapters.iter().zip(&then.adapters) {
-                told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
+                named.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
             }
         }
         for (now, then) in now.networks.iter().zip(&then.networks) {
-            told.extend((now != then).then(|| now.name.clone()));
+            named.extend((now != then).then(|| now.name.clone()));
         }
         for (now, then) in now.controllers.iter().zip(&then.controllers) {
-            told.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
-            told.extend((now.cache != then.cache).then(|| format!("{} cache", now.name)));
+            named.extend((now.clock_hz != then.clock_hz).then(|| format!("{} cpu", now.name)));
+            named.extend((now.cache != then.cache).then(|| format!("{} cache", now.name)));
             for (port, before) in now.ports.iter().zip(&then.ports) {
-                told.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
+                named.extend((port != before).then(|| format!("{} {}", now.name, port.name)));
             }
         }
         for (now, then) in now.groups.iter().zip(&then.groups) {
-            told.extend((now != then).then(|| now.name.clone()));
+            named.extend((now != then).then(|| now.name.clone()));
         }
         for (cluster, before) in now.clusters.iter().zip(&then.clusters) {
             let nodes = &now.hosts[cluster.nodes].name;
-            told.extend((cluster.cost != before.cost).then(|| format!("{nodes} cpu")));
-            told.extend((cluster.cache != before.cache).then(|| format!("{} flash", cluster.name)));
+            named.extend((cluster.cost != before.cost).then(|| format!("{nodes} cpu")));
+            named
+                .extend((cluster.cache != before.cache).then(|| format!("{} flash", cluster.name)));
             let buffer = cluster.write_buffer_bytes != before.write_buffer_bytes;
-            told.extend(buffer.then(|| format!("{} cache", cluster.name)));
+            named.extend(buffer.then(|| format!("{} cache", cluster.name)));
             let capacity = cluster.capacity != before.capacity;
-            told.extend(capacity.then(|| format!("{} capacity", cluster.name)));
+            named.extend(capacity.then(|| format!("{} capacity", cluster.name)));
         }
-        told
+        named
     }
 
     /// The components of a machine, with what they stand for.

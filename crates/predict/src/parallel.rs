@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn outcomes_come_in_order_whichever_thread_is_first() {
         for threads in [1, 2, 7] {
-            let mut told = Vec::new();
+            let mut taken = Vec::new();
             let square = |number: usize| {
                 // The early ones take longer.
                 let mut sum = 0u64;
@@ -79,17 +79,17 @@ mod tests {
             };
             let cancel = AtomicBool::new(false);
             let result: Result<(), ()> = in_order(threads, 100, &cancel, square, |number, one| {
-                told.push((number, one));
+                taken.push((number, one));
                 Ok(())
             });
             assert_eq!(result, Ok(()));
-            assert_eq!(told, (0..100).map(|n| (n, n * n)).collect::<Vec<_>>());
+            assert_eq!(taken, (0..100).map(|n| (n, n * n)).collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn an_error_ends_it() {
-        let mut told = 0;
+        let mut taken = 0;
         let cancel = AtomicBool::new(false);
         let result = in_order(
             2,
@@ -97,10 +97,10 @@ mod tests {
             &cancel,
             |number| number,
             |number, _| {
-                told += 1;
+                taken += 1;
                 if number == 3 { Err("enough") } else { Ok(()) }
             },
         );
-        assert_eq!((result, told), (Err("enough"), 4));
+        assert_eq!((result, taken), (Err("enough"), 4));
     }
 }

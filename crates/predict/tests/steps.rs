@@ -68,19 +68,19 @@ fn iops(sample: &Sample, from_ms: u64, to_ms: u64) -> f64 {
 }
 
 #[test]
-fn steps_of_a_lab_are_predicted_and_told_as_there() {
+fn steps_of_a_lab_are_predicted_and_recorded_as_there() {
     let directory = tempfile::tempdir().unwrap();
     let file = predicted(STUDY, &directory.path().join("predicted.db")).unwrap();
     let samples = samples(&file);
     assert_eq!(samples.len(), 3);
     for sample in &samples {
-        let told: Vec<(&str, i64)> = sample
+        let recorded: Vec<(&str, i64)> = sample
             .disturbances
             .iter()
             .map(|step| (step.what.as_str(), step.planned_ns / 1_000_000))
             .collect();
         assert_eq!(
-            told,
+            recorded,
             [
                 ("link-down nas", 3000),
                 ("link-up nas", 5000),

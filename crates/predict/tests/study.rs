@@ -195,7 +195,7 @@ fn a_prediction_is_replaced_and_measured_results_are_not() {
 }
 
 #[test]
-fn what_the_site_cannot_bear_is_told_before_anything_is_written() {
+fn what_the_site_cannot_bear_is_reported_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let mut request = request(STUDY, &path, 1);
@@ -300,7 +300,7 @@ fn faults_come_before_trials_end_and_leave_no_room_for_reruns() {
     assert_eq!(end, "1.20s");
     assert!(error.to_string().contains("of the planned length"), "{error}");
     assert!(!path.exists());
-    // Nobody uses it: every figure would be as without it, and nothing would say so.
+    // No VM uses it: every figure would be as without it, and nothing would say so.
     let mut idle = with("500ms");
     let mut site = site();
     let mut spare = site.hosts[0].adapters[0].clone();

@@ -93,7 +93,7 @@ fn replicas_make_writes_slower() {
 }
 
 #[test]
-fn all_time_of_a_response_is_somebodys() {
+fn all_time_of_a_response_has_a_component() {
     let (_, machine) = rate(&cluster(2, 2, 2), (8, 8), Kind::Write, 2 << 20);
     let uses = machine.usage();
     let shares: f64 = uses.iter().map(|usage| usage.response_share).sum();
@@ -213,7 +213,7 @@ fn replicas_need_as_many_nodes() {
 }
 
 #[test]
-fn pieces_have_a_limit_that_is_told() {
+fn pieces_have_a_limit_that_is_reported() {
     // 65536 stripes of 65536 disks: 2^32 pieces.
     let window = Window { from_ns: 0, interval_ns: SECOND };
     let error =

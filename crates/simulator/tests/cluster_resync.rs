@@ -244,7 +244,7 @@ fn a_node_takes_no_more_than_its_rate_and_not_before_the_delay_is_over() {
         said(&machine),
         [ModelNote::RepairDelayed { storage: "vsan".into(), bytes: 4 * GIB }]
     );
-    // A broken device does not come back: nobody waits for it.
+    // A broken device does not come back: the cluster does not wait for it.
     let mut machine = broken(&site, 8, &["disk-fail vsan 3 at 1s"]);
     idle(&mut machine, 2 * SECOND);
     assert!(resync_use(&machine).copied_bytes > 0);

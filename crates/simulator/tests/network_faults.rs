@@ -94,7 +94,7 @@ fn a_path_without_another_waits_until_it_is_back() {
 }
 
 #[test]
-fn round_robin_goes_on_over_the_path_that_is_left() {
+fn round_robin_continues_over_the_path_that_is_left() {
     for fault in ["path-down host.hba 1 at 1s for 1s", "path-down filer.fc 1 at 1s for 1s"] {
         let mut machine = with_fault(&fibre_channel(PathPolicy::RoundRobin), fault);
         let (ended, longest_ns, failed) = seen(&mut machine, Kind::Read);
@@ -179,7 +179,7 @@ fn a_lost_node_is_replaced_by_the_other_replica() {
 }
 
 #[test]
-fn what_became_of_a_lost_nodes_vms_is_told() {
+fn what_became_of_a_lost_nodes_vms_is_noted() {
     let reported = |site: &Site, vms: u32| {
         let mut machine = machine(site, vms);
         let fault = site_fault("kill server.1 at 1s", site).expect("a fault");
@@ -373,8 +373,8 @@ fn faults_name_parts_of_the_site() {
     assert!(text("kill server at 1s").contains("name one of them: kill server.3"));
     assert!(text("restart server.one at 1s").contains("restart server.3"));
     for kind in ["pause server", "resume server", "link-loss fabric 5%"] {
-        let told = text(&format!("{kind} at 1s"));
-        assert!(told.contains("what can be done there is disk-fail, disk-replace"), "{told}");
+        let message = text(&format!("{kind} at 1s"));
+        assert!(message.contains("what can be done there is disk-fail, disk-replace"), "{message}");
     }
     let mut others = site.clone();
     others.hosts.push(HostGroup { name: "pc".into(), ..site.hosts[0].clone() });
@@ -418,8 +418,8 @@ fn what_belongs_to_one_storage_is_nothing_to_a_datastore_on_another() {
         let fault: FaultSpec = text.parse().expect("a fault");
         Broken::by(&fault, &site, 0).expect_err("unknown")
     };
-    let told = unknown("path-down host.files 0").to_string();
-    assert!(told.contains("\"files\"; it has hba, local, vm"), "{told}");
+    let message = unknown("path-down host.files 0").to_string();
+    assert!(message.contains("\"files\"; it has hba, local, vm"), "{message}");
     let FaultNameError::Unknown { known, .. } = unknown("link-down nas.lan") else { panic!() };
     assert_eq!(known, "fabric");
 }

@@ -43,7 +43,7 @@ datastores:
 ";
 
 #[test]
-fn every_part_is_told_with_what_was_filled_in() {
+fn every_part_is_shown_with_what_was_filled_in() {
     let lines = lines(SITE);
     for line in [
         "Two ways to one filer",
@@ -84,7 +84,7 @@ fn parity_and_mirrors_hold_no_data() {
 }
 
 #[test]
-fn clusters_clients_and_fits_are_told() {
+fn clusters_clients_and_fits_are_shown() {
     let site = "\
 hosts:
   server: {count: 4, cores: 8, clock: 2GHz, adapters: {lan: {rate: 10GbE}}}

@@ -88,7 +88,7 @@ fn what_a_site_cannot_have_is_refused_by_its_step() {
 }
 
 #[test]
-fn a_range_that_a_machine_does_not_have_is_told_with_its_step() {
+fn a_range_that_a_machine_does_not_have_is_reported_with_its_step() {
     use stormeter_simulator::{Load, Window};
     let site = fibre_channel();
     let load =
@@ -108,7 +108,7 @@ fn a_range_that_a_machine_does_not_have_is_told_with_its_step() {
 }
 
 #[test]
-fn steps_are_told_as_a_lab_tells_them() {
+fn steps_are_described_as_a_lab_describes_them() {
     let steps = [step(1, "link-flap fabric 2s"), step(6, "disk-fail disk 0")];
     let taken = Disturbances { steps: &steps, faults: &[] }.taken(2 * SECOND, 5 * SECOND);
     let flap = Disturbance {

@@ -179,7 +179,7 @@ fn flash() -> Ssd {
 }
 
 #[test]
-fn a_slow_device_takes_so_many_times_as_long_for_everything() {
+fn a_slow_device_takes_a_factor_longer_for_everything() {
     let mut cached = cheetah();
     cached.write_cache = true;
     let devices =
@@ -387,7 +387,7 @@ fn page(die: u64, number: u64) -> u64 {
 }
 
 #[test]
-fn who_is_ready_takes_the_interface_and_who_waits_for_a_die_keeps_nobody_from_it() {
+fn a_ready_request_takes_the_interface_and_one_that_waits_for_a_die_keeps_no_other_from_it() {
     // 4 KiB take 40.96 us.
     let slow = Ssd { interface_bytes_per_s: 1e8, ..flash() };
     let mut asked: Vec<(Kind, u64)> = (0..20).map(|number| (Kind::Read, page(0, number))).collect();

@@ -151,7 +151,7 @@ impl Machine {
             self.steps_done += 1;
             let number = token & ((1 << KIND_SHIFT) - 1);
             match token >> KIND_SHIFT {
-                OF_JOB => self.go_on(number, until_ns),
+                OF_JOB => self.execute(number, until_ns),
                 OF_FAULT => self.carry_out(number),
                 _ => self.access_event(number, until_ns),
             }
@@ -159,7 +159,7 @@ impl Machine {
     }
 
     /// Executes the steps of a job until one ends later than another event.
-    fn go_on(&mut self, number: u32, until_ns: u64) {
+    fn execute(&mut self, number: u32, until_ns: u64) {
         if self.jobs[number].again {
             self.begin_again(number);
             return;
@@ -329,7 +329,7 @@ impl Machine {
             job.tail_ns = self.now_ns;
             job.failed |= ready & FAILED != 0;
             if self.ready.is_empty() && self.events.next_ns() > self.now_ns {
-                self.go_on(number, until_ns);
+                self.execute(number, until_ns);
                 return;
             }
             self.events.push(self.now_ns, OF_JOB << KIND_SHIFT | number);

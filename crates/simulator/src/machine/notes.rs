@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_told_by_size_or_against_what_went_out() {
+    fn growth_is_described_by_size_or_against_what_went_out() {
         let said = |last: Fill| filling(fill(100, 50, 50), last, 6_000_000_000);
         // 30 of 1000 in 6 s, so 870 in 174 s; as a share of what left it would be too little.
         let found = |came: u64, went: u64, full_s: u64| Filling {

@@ -28,7 +28,7 @@ pub(crate) enum What {
     Serve(Pick),
     /// A message goes over a port or line: its head may be at the next one while its tail is here.
     Send(Pick),
-    /// As `Send`, over a line in front of which only so much may wait: what finds more is lost and
+    /// As `Send`, over a line in front of which only that much may wait: what finds more is lost and
     /// goes again.
     Queue {
         /// The line.

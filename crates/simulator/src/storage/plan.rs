@@ -89,9 +89,9 @@ impl Planner<'_> {
             .map(|copy| first + (copy + turn) % copies)
             .filter(|&disk| self.has(disk, stripe, high))
             .min_by_key(|&disk| {
-                let goes_on = self.read_to[disk as usize] == from;
-                let free = if goes_on { STAYS } else { 0 };
-                (self.queued[disk as usize].saturating_sub(free), !goes_on)
+                let is_sequential = self.read_to[disk as usize] == from;
+                let free = if is_sequential { STAYS } else { 0 };
+                (self.queued[disk as usize].saturating_sub(free), !is_sequential)
             })
     }
 

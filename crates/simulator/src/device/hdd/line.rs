@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_starves() {
+    fn no_request_starves() {
         let served_ns = until_far_is_served(false);
         assert!(served_ns > 1_000_000 && served_ns < 2_000_000_000, "{served_ns}");
         let served_ns = until_far_is_served(true);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_gets_its_share_of_the_turns() {
+    fn background_work_gets_its_share_of_the_turns() {
         let geometry = Geometry::new(&cheetah(), 1.0);
         for (share, expected) in [(0.0, 0), (0.25, 250), (0.625, 625), (1.0, 1000)] {
             let mut line = Line::new(32);

@@ -330,7 +330,9 @@ impl Hdd {
         if free.comes_to(&waiting) {
             let end_byte = waiting.start_byte + u64::from(about.length_bytes.max(1));
             let (start_byte, geometry) = (waiting.start_byte, &self.geometry);
-            if let Some(at_ns) = self.read_ahead.goes_on(now_ns, start_byte, end_byte, geometry) {
+            if let Some(at_ns) =
+                self.read_ahead.continues_at(now_ns, start_byte, end_byte, geometry)
+            {
                 self.read_on(waiting.access, &about, at_ns, bench);
                 return;
             }

@@ -60,7 +60,7 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// With so much memory.
+    /// With this much memory.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             segments: [Segment::default(); SEGMENTS],
@@ -94,7 +94,7 @@ impl ReadAhead {
         end_byte: u64,
         geometry: &Geometry,
     ) -> Ahead {
-        if let Some(at_ns) = self.goes_on(now_ns, start_byte, end_byte, geometry) {
+        if let Some(at_ns) = self.continues_at(now_ns, start_byte, end_byte, geometry) {
             return Ahead::At(at_ns);
         }
         if let Some(growth) = &mut self.growth {
@@ -141,7 +141,7 @@ impl ReadAhead {
     /// or so little beyond that they reach it within a revolution, and ends after their position;
     /// `None`: it does not, or they have stopped.
     #[inline]
-    pub(crate) fn goes_on(
+    pub(crate) fn continues_at(
         &self,
         now_ns: u64,
         start_byte: u64,

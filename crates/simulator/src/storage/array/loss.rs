@@ -33,7 +33,7 @@ impl Array {
         if self.outage.is_some() {
             return;
         }
-        let ill = self.ill_beside(disk);
+        let ill = self.ill_in_group_of(disk);
         if ill > self.geometry.tolerance() {
             self.go_offline(ill, bench, ready);
         } else if self.spares > 0 {
@@ -57,7 +57,7 @@ impl Array {
     }
 
     /// Of the disks that keep each other's bytes, this one among them: how many are not wholly there.
-    fn ill_beside(&self, disk: u32) -> u32 {
+    fn ill_in_group_of(&self, disk: u32) -> u32 {
         let (disks, copies) = (self.geometry.disks, self.geometry.copies);
         let (first, count) = match copies {
             1 => (disk - disk % disks, disks),

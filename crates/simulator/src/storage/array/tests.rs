@@ -492,7 +492,7 @@ fn nothing_is_kept_of_what_is_over() {
 }
 
 #[test]
-fn a_cache_smaller_than_a_stripe_still_goes_on() {
+fn a_cache_smaller_than_a_stripe_still_works() {
     for layout in [Layout::InPlace, Layout::WriteAnywhere] {
         let cache = back(16 << 10, 0.9, 1, layout);
         let mut rig = Rig::new(&group(Raid::Raid6, 8, 2), Some(&cache));
