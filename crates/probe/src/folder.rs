@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_put_there_stays() {
+    fn foreign_files_stay() {
         let directory = tempfile::tempdir().unwrap();
         let folder = Folder::create(directory.path()).unwrap();
         let path = folder.path.clone();

@@ -38,7 +38,7 @@ mod tests {
     use crate::request::Direction;
 
     #[test]
-    fn what_was_measured_stands_beside_what_follows() {
+    fn what_was_measured_stands_next_to_what_follows() {
         let cell = Cell {
             observed: Observed::RoundTrip,
             length_bytes: 64,

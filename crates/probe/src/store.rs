@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_after_the_whole_payload_was_received() {
+    fn a_failure_is_reported_after_the_whole_payload_was_received() {
         for fails_at in [0, 2, 3] {
             let mut log = Log { fails_at: Some(fails_at), ..Log::default() };
             let (kept, received_bytes) = keep_in(&mut log, 600_000, true);

@@ -198,7 +198,7 @@ Avg  2.7500  12.7500
     }
 
     #[test]
-    fn what_is_too_wide_goes_on_below() {
+    fn what_is_too_wide_continues_below() {
         let one = cell(100_000, &[1_000_000; 4]);
         let columns = [Column { heading: "A", cell: &one }, Column { heading: "B", cell: &one }];
         let text = rows_table("T", &columns, 12);

@@ -87,7 +87,7 @@ fn failure_of(command: &str) -> String {
 }
 
 #[test]
-fn a_host_that_ends_at_once_is_told_with_its_words() {
+fn a_host_that_ends_at_once_is_reported_in_its_words() {
     let error = failure_of("echo no route >&2; exit 3");
     assert!(error.contains("no route") && error.contains("exit status 3"), "{error}");
     let error = failure_of("kill -9 $$");
@@ -135,7 +135,7 @@ fn the_others_leave_when_one_host_fails() {
 }
 
 #[test]
-fn hosts_that_no_client_of_a_transfer_can_reach_are_told_beforehand() {
+fn hosts_that_no_client_of_a_transfer_can_reach_are_reported_beforehand() {
     let check = |reached_by: &str, address: Option<&str>| {
         let host = StudyHost {
             name: "h".into(),

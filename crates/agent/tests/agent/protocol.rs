@@ -105,7 +105,7 @@ fn a_password_arrives_and_is_never_printed() {
 }
 
 #[test]
-fn who_speaks_another_protocol_is_told_so_and_who_says_no_hello_is_left() {
+fn another_protocol_is_answered_with_none_and_a_missing_hello_ends_the_session() {
     let mut session = Session::start();
     session.say(&Command::Hello { protocols: vec![PROTOCOL + 1], version: "9.9.9".into() });
     assert!(matches!(session.hear(), Report::Hello { protocol: 0, .. }));

@@ -40,7 +40,7 @@ fn prepared(place: &tempfile::TempDir) -> Session {
 /// Orders a transfer and returns the address of its listener.
 fn ordered(session: &mut Session, order: &TrialOrder) -> SocketAddr {
     session.say(&Command::Trial(Box::new(order.clone())));
-    let Report::Listening { port } = session.answer() else { panic!("nobody listens") };
+    let Report::Listening { port } = session.answer() else { panic!("no listener") };
     (Ipv4Addr::LOCALHOST, port).into()
 }
 
@@ -137,7 +137,7 @@ fn clients_and_servers_that_are_cut_off_end_the_trial_of_the_others() {
 }
 
 #[test]
-fn a_file_is_written_anew_and_read_again_on_a_host() {
+fn a_file_is_rewritten_and_read_again_on_a_host() {
     let place = tempfile::tempdir().unwrap();
     let mut session = prepared(&place);
     for operation in FileOperation::ALL {

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_let_through_and_what_does_not_is_told_with_both_sizes() {
+    fn what_fits_is_let_through_and_what_does_not_is_refused_with_both_sizes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("not/there/yet");
         need_room("a test", &path, 1, LabDirectory::Lab).unwrap();

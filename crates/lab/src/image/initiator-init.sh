@@ -37,7 +37,7 @@ echo "host: up, waits for its set-up on $port"
 
 while true; do
   if ! read -r word line <&3; then
-    # Nobody holds the other end of the port.
+    # The other end of the port is not open.
     usleep 20000
     continue
   fi

@@ -23,7 +23,7 @@ patiently() {
 mount_nfs() {
   mkdir -p "/lab/$1"
   options=vers=$4,proto=tcp,port=2049,hard
-  # Locks would need statd on both sides, and nobody else has these files open.
+  # Locks would need statd on both sides, and no other client has these files open.
   [ "$4" != 3 ] || options=$options,nolock,mountproto=tcp,mountport=20048
   /sbin/mount.nfs "$2:$3" "/lab/$1" -o "$options"
 }
@@ -95,7 +95,7 @@ find_fc() {
   wanted=0x$(echo "$1" | tr -d :)
   for port in /sys/class/fc_remote_ports/rport-*; do
     [ "$(cat "$port/port_name" 2>/dev/null)" = "$wanted" ] || continue
-    # A path that is down is told within seconds, and what it led to is not forgotten.
+    # A path that is down is reported within seconds, and its devices stay known.
     echo 5 > "$port/fast_io_fail_tmo"
     echo 86400 > "$port/dev_loss_tmo"
     block_below "$port/device/target"*/*:*:*:"$2"/block
@@ -113,7 +113,7 @@ watch_paths() {
       failed=$(echo "$status" | grep -o '[0-9]*:[0-9]* F')
       for path in $(echo "$failed" | cut -d ' ' -f 1); do
         device=$(readlink "/sys/dev/block/$path")
-        # The error handler puts aside what did not answer in time, and nobody else takes it back.
+        # The error handler takes a device offline that did not answer in time, and nothing else brings it back.
         state=/sys/dev/block/$path/device/state
         [ "$(cat "$state")" != offline ] || echo running > "$state"
         [ "$(cat "$state")" = running ] || continue

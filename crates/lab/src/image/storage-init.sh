@@ -20,7 +20,7 @@ mount -t nfsd nfsd /proc/fs/nfsd
 ifconfig lo 127.0.0.1 up
 ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
 rpcbind
-# Nobody is there to reclaim anything: the first open is not to wait for a minute and a half.
+# No client has anything to reclaim: the first open must not wait for a minute and a half.
 echo 10 > /proc/fs/nfsd/nfsv4gracetime
 echo 10 > /proc/fs/nfsd/nfsv4leasetime
 mkdir -p /var/lib/nfs/v4recovery
@@ -46,7 +46,7 @@ echo "storage guest: up, waits for its set-up on $port"
 
 while true; do
   if ! read -r word line <&3; then
-    # Nobody holds the other end of the port.
+    # The other end of the port is not open.
     usleep 20000
     continue
   fi

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layer_is_beside_its_file() {
+    fn a_layer_is_next_to_its_file() {
         let path = layer_file(Path::new("/lab/guests/nas/disk0.raw"), 12);
         assert_eq!(path, Path::new("/lab/guests/nas/disk0.raw.since-12"));
     }

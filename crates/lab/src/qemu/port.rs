@@ -20,16 +20,16 @@ impl Port {
         Ok(Self { reader: BufReader::new(stormeter_agent::connect(socket)?) })
     }
 
-    /// Asks for a hello until `patience` ends or `go_on` returns false; returns the line received.
+    /// Asks for a hello until `patience` ends or `keep_going` returns false; returns the line received.
     pub(crate) fn hello(
         &mut self,
         patience: Duration,
-        go_on: &mut dyn FnMut() -> bool,
+        keep_going: &mut dyn FnMut() -> bool,
     ) -> io::Result<String> {
         let end = Instant::now() + patience;
         let mut asked: Option<Instant> = None;
         let mut line = String::new();
-        while Instant::now() < end && go_on() {
+        while Instant::now() < end && keep_going() {
             if asked.is_none_or(|asked| asked.elapsed() >= ASK_AGAIN) {
                 self.reader.get_mut().write_all(b"hello\n")?;
                 asked = Some(Instant::now());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_up_is_told_line_by_line_and_its_failure_is_told() {
+    fn a_set_up_is_sent_line_by_line_and_its_failure_is_reported() {
         let (_directory, mut port) = guest(&["", "", "hello again\nready\n"]);
         port.set_up("mkdir /x", PATIENCE).unwrap();
         let (_directory, mut port) = guest(&["", "", "failed no such disk\n"]);

@@ -25,13 +25,13 @@ pub(crate) struct Probed {
 const PATIENCE: Duration = Duration::from_secs(8);
 const DEVICE: &str = "/dev/kvm";
 
-/// Finds out whether KVM works by starting a guest whose folder is `scratch`. `go_on` is polled
+/// Finds out whether KVM works by starting a guest whose folder is `scratch`. `keep_going` is polled
 /// meanwhile.
 pub(crate) fn probe(
     images: &Images,
     scratch: &Path,
     say: &mut dyn FnMut(&str),
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Probed, LabError> {
     let tcg = |why: &str| Probed { accelerator: Accelerator::Tcg, why: why.into() };
     if !Path::new(DEVICE).exists() {
@@ -59,7 +59,7 @@ pub(crate) fn probe(
     };
     let memory = Memory { ram: Ram::Own, waits: false };
     let answered = spawn(&guest, &hardware, images, Accelerator::Kvm, &memory, &[])
-        .and_then(|()| guest.wait_for(Kind::Worker, PATIENCE, go_on));
+        .and_then(|()| guest.wait_for(Kind::Worker, PATIENCE, keep_going));
     if let Some(process) = guest.process() {
         process.end()?;
     }

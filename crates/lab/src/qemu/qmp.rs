@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_from_events_and_errors_are_told() {
+    fn answers_are_told_from_events_and_errors_are_reported() {
         const LINES: &[&str] = &[
             r#"{"QMP": {}}"#,
             r#"{"return": {}}"#,

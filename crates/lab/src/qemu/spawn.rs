@@ -94,20 +94,22 @@ impl Guest {
         })
     }
 
-    /// Waits until the guest answers. `go_on` is polled ten times a second.
+    /// Waits until the guest answers. `keep_going` is polled ten times a second.
     pub(crate) fn wait_for(
         &self,
         kind: Kind,
         patience: Duration,
-        go_on: &mut dyn FnMut() -> bool,
+        keep_going: &mut dyn FnMut() -> bool,
     ) -> Result<(), LabError> {
         let heard = match kind {
-            Kind::Storage | Kind::Host => self.control_port()?.hello(patience, go_on).map(|_| ()),
-            Kind::Worker => self.find_agent(patience, go_on),
+            Kind::Storage | Kind::Host => {
+                self.control_port()?.hello(patience, keep_going).map(|_| ())
+            }
+            Kind::Worker => self.find_agent(patience, keep_going),
         };
         match heard {
             Ok(()) => Ok(()),
-            Err(_) if !go_on() => Err(LabError::Interrupted),
+            Err(_) if !keep_going() => Err(LabError::Interrupted),
             Err(error) => Err(self.failed(&format!("is not ready: {error}"))),
         }
     }
@@ -121,14 +123,14 @@ impl Guest {
     fn find_agent(
         &self,
         patience: Duration,
-        go_on: &mut dyn FnMut() -> bool,
+        keep_going: &mut dyn FnMut() -> bool,
     ) -> std::io::Result<()> {
         let mut line = connect(&self.agent())?;
         line.set_read_timeout(Some(Duration::from_millis(100)))?;
         // A guest that never comes up reads nothing, and the socket's buffer fills up eventually.
         line.set_write_timeout(Some(patience))?;
         let end = Instant::now() + patience;
-        let mut in_time = || Instant::now() < end && go_on();
+        let mut in_time = || Instant::now() < end && keep_going();
         find_agent(&mut line, &format!("lab-{}", std::process::id()), &mut in_time).map(|_| ())
     }
 

@@ -22,7 +22,7 @@ pub(super) fn bring_up(
     hardware: &Hardware,
     template: Option<&Template>,
     forwards: &[String],
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Option<String>, LabError> {
     let Common { images, accelerator } = common;
     let mut cold_because = None;
@@ -30,7 +30,7 @@ pub(super) fn bring_up(
         let memory = Memory { ram: Ram::Copied(template.ram.clone()), waits: true };
         // A problem with the disks affects a booted guest as well.
         spawn(guest, hardware, images, accelerator, &memory, forwards)?;
-        match thaw(guest, template).and_then(|()| guest.wait_for(hardware.kind, BOOT, go_on)) {
+        match thaw(guest, template).and_then(|()| guest.wait_for(hardware.kind, BOOT, keep_going)) {
             Ok(()) => return Ok(None),
             Err(LabError::Interrupted) => return Err(LabError::Interrupted),
             Err(error) => cold_because = Some(error.to_string()),
@@ -41,7 +41,7 @@ pub(super) fn bring_up(
     }
     let memory = Memory { ram: Ram::Own, waits: false };
     spawn(guest, hardware, images, accelerator, &memory, forwards)?;
-    guest.wait_for(hardware.kind, BOOT, go_on)?;
+    guest.wait_for(hardware.kind, BOOT, keep_going)?;
     Ok(cold_because)
 }
 

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_put_there_stays() {
+    fn foreign_files_stay() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("lab");
         let first = Directory::claim(&path).unwrap();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_lab_and_is_somebodys_is_refused_and_untouched() {
+    fn what_looks_like_a_lab_and_is_foreign_is_refused_and_untouched() {
         // What is in the directory in addition to `guests/web`.
         for files in [
             &[("lock", "")][..],
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_of_somebodys_folder_in_a_lab_is_not_ended() {
+    fn a_process_of_a_foreign_folder_in_a_lab_is_not_ended() {
         let parent = tempfile::tempdir().unwrap();
         let lab = Directory::claim(&parent.path().join("lab")).unwrap();
         let folder = guest(&lab.path, "own").folder;

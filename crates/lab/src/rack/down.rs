@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_lab_one_is_told_how_to_start_one() {
+    fn without_a_lab_the_error_says_how_to_start_one() {
         let parent = tempfile::tempdir().unwrap();
         for path in [parent.path().to_owned(), parent.path().join("none")] {
             let error = down(&path).unwrap_err().to_string();

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_has_its_name_is_somebodys() {
+    fn what_else_has_its_name_is_foreign() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(LAB);
         let refused = || {

@@ -55,7 +55,7 @@ mod tests {
     use crate::file::parse_lab;
 
     #[test]
-    fn a_password_is_read_or_what_is_wrong_with_its_file_is_told() {
+    fn a_password_is_read_or_what_is_wrong_with_its_file_is_reported() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("chap.txt");
         let text = format!(

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guest_that_is_gone_is_told_as_such() {
+    fn a_guest_that_is_gone_is_shown_as_such() {
         let status = Status {
             name: "a rack".into(),
             accelerator: "tcg (as asked)".into(),

@@ -94,7 +94,7 @@ pub(super) fn make(
     accelerator: Accelerator,
     qemu: &str,
     lab: &Path,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Template, LabError> {
     let folder = folder(images, hardware, accelerator, qemu);
     let all = images.system.join("templates");
@@ -104,7 +104,7 @@ pub(super) fn make(
     fs::create_dir_all(&half).map_err(at(&half))?;
     // Here it can be found and ended if this process is killed.
     let guest = directory::guest(lab, ".frozen");
-    let frozen = freeze(&guest, images, &hardware.blank(), accelerator, &half, go_on);
+    let frozen = freeze(&guest, images, &hardware.blank(), accelerator, &half, keep_going);
     if let Some(process) = guest.process() {
         process.end()?;
     }
@@ -127,11 +127,11 @@ fn freeze(
     hardware: &Hardware,
     accelerator: Accelerator,
     half: &Path,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<(), LabError> {
     let memory = Memory { ram: Ram::Kept(half.join("ram")), waits: false };
     spawn(guest, hardware, images, accelerator, &memory, &[])?;
-    guest.wait_for(hardware.kind, BOOT, go_on)?;
+    guest.wait_for(hardware.kind, BOOT, keep_going)?;
     let mut qmp = guest.connect()?;
     qmp.run("stop", json!({}))?;
     ignore_shared(&mut qmp)?;

@@ -105,8 +105,8 @@ fn start(
     cancel: &AtomicBool,
 ) -> Result<Started, LabError> {
     let path = &directory.path;
-    let mut go_on = || !cancel.load(Ordering::Relaxed);
-    let probed = choose(options.accelerator, images, path, say, &mut go_on)?;
+    let mut keep_going = || !cancel.load(Ordering::Relaxed);
+    let probed = choose(options.accelerator, images, path, say, &mut keep_going)?;
     say(&format!("guests run under {} ({})", probed.accelerator.name(), probed.why));
     let mut addresses = Vec::new();
     for (storage, portmapper) in lab.storage.iter().zip(portmapper) {
@@ -135,8 +135,11 @@ fn start(
     let common = Common { images, accelerator: probed.accelerator };
     let freezing = Instant::now();
     let all = storage.iter().chain(&hosts).chain(&vms).cloned();
-    let templates =
-        if options.cold { Vec::new() } else { freeze(common, all, qemu, path, say, &mut go_on)? };
+    let templates = if options.cold {
+        Vec::new()
+    } else {
+        freeze(common, all, qemu, path, say, &mut keep_going)?
+    };
     let froze = freezing.elapsed();
     let find = |hardware: &Hardware| {
         let blank = hardware.blank();
@@ -154,8 +157,8 @@ fn start(
         let guest = guest(path, &lab.hosts[index].name);
         let hardware = &hosts[index];
         make(&guest.folder)?;
-        let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut go_on)?;
+        let mut keep_going = || !cancel.load(Ordering::Relaxed);
+        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut keep_going)?;
         note(&guest.name, cold);
         Ok(())
     })?;
@@ -167,8 +170,8 @@ fn start(
             sparse(&storage_file(path, &storage.name, disk), asked.size_bytes)?;
         }
         let forwards = forwards(&addresses[index], &storage_ports(portmapper[index]));
-        let mut go_on = || !cancel.load(Ordering::Relaxed);
-        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
+        let mut keep_going = || !cancel.load(Ordering::Relaxed);
+        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut keep_going)?;
         note(&storage.name, cold);
         set_up(&guest, &script(lab, index, Disks::New, &channels, secrets))?;
         limit_disks(&guest, storage)
@@ -182,9 +185,9 @@ fn start(
         let guest = guest(path, &vm.name);
         make(&guest.folder)?;
         disk_files(path, lab, index, &addresses)?;
-        let mut go_on = || !cancel.load(Ordering::Relaxed);
+        let mut keep_going = || !cancel.load(Ordering::Relaxed);
         let forwards = state.vm_forwards(index);
-        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut go_on)?;
+        let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut keep_going)?;
         note(&vm.name, cold);
         Ok(())
     })?;
@@ -243,13 +246,13 @@ fn choose(
     images: &Images,
     directory: &Path,
     say: &mut dyn FnMut(&str),
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Probed, LabError> {
     if choice == AcceleratorChoice::Tcg {
         return Ok(Probed { accelerator: Accelerator::Tcg, why: "as asked".into() });
     }
     let scratch = guest(directory, ".kvm").folder;
-    let probed = probe(images, &scratch, say, go_on);
+    let probed = probe(images, &scratch, say, keep_going);
     let _ = fs::remove_dir_all(&scratch);
     match probed? {
         Probed { accelerator: Accelerator::Tcg, why } if choice == AcceleratorChoice::Kvm => {
@@ -266,7 +269,7 @@ fn freeze(
     qemu: &str,
     directory: &Path,
     say: &mut dyn FnMut(&str),
-    go_on: &mut dyn FnMut() -> bool,
+    keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<(Hardware, Template)>, LabError> {
     let Common { images, accelerator } = common;
     let mut templates = Vec::new();
@@ -276,7 +279,7 @@ fn freeze(
             Some(template) => Ok(template),
             None => {
                 say("freezing a guest, once for each kind");
-                template::make(images, &kind, accelerator, qemu, directory, go_on)
+                template::make(images, &kind, accelerator, qemu, directory, keep_going)
             }
         };
         match made {

@@ -77,7 +77,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn every_fault_is_felt_and_mended() {
+fn every_fault_is_felt_and_undone() {
     let Some(place) = Place::new() else { return };
     place.up(LAB);
     let faults = Faults::open(&place.directory()).unwrap();

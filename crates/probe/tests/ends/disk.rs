@@ -126,7 +126,7 @@ fn a_tenth_of_the_file_system_stays_free() {
 }
 
 #[test]
-fn a_disk_that_fails_is_told_after_the_payload() {
+fn a_disk_that_fails_is_reported_after_the_payload() {
     let directory = tempfile::tempdir().unwrap();
     let far = Far::start(Limits::default(), Some(directory.path()));
     let mut peer = Peer::introduced(far.address);

@@ -177,7 +177,7 @@ fn a_byte_now_and_then_does_not_hold_a_place() {
 }
 
 #[test]
-fn one_too_many_is_told_that_it_is() {
+fn one_client_too_many_is_refused_with_the_reason() {
     let far = Far::start(Limits { connections: 1, ..Limits::default() }, None);
     let first = Peer::introduced(far.address);
     let error = far.client().round_trips(&[1], ONCE).unwrap_err();

@@ -147,7 +147,7 @@ fn a_refusal_tells_the_client_what_to_do() {
 }
 
 #[test]
-fn a_client_that_is_told_to_stop_stops() {
+fn a_client_that_is_asked_to_stop_stops() {
     let far = Far::start(Limits::default(), None);
     let stop = Arc::new(AtomicBool::new(true));
     let client = Client::new(&far.address.to_string(), key(), Limits::default(), stop);
@@ -156,7 +156,7 @@ fn a_client_that_is_told_to_stop_stops() {
 }
 
 #[test]
-fn where_nobody_listens_the_address_is_named() {
+fn without_a_listener_the_address_is_named() {
     let free = std::net::TcpListener::bind(crate::far::LOOPBACK).unwrap().local_addr().unwrap();
     let client = Client::new(&free.to_string(), key(), Limits::default(), Arc::default());
     let error = client.round_trips(&[1], LAYOUT).unwrap_err().to_string();

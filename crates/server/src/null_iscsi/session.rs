@@ -342,9 +342,9 @@ impl Session {
         } else {
             Vec::new()
         };
-        let goes_on = is_whole && flags & TRANSIT != 0 && !self.agreement.is_refused;
-        let flags = if goes_on { TRANSIT | (stage << 2) | next } else { stage << 2 };
-        self.is_logged_in = goes_on && next == FULL_FEATURE;
+        let advances = is_whole && flags & TRANSIT != 0 && !self.agreement.is_refused;
+        let flags = if advances { TRANSIT | (stage << 2) | next } else { stage << 2 };
+        self.is_logged_in = advances && next == FULL_FEATURE;
         // The session handle is assigned when login is complete.
         let session = message.word::<3>() & 0xffff_0000 | u32::from(self.is_logged_in);
         // Initiator error: authentication failure.

@@ -42,7 +42,7 @@ fn fault(text: &str) -> FaultSpec {
 }
 
 #[test]
-fn what_the_lab_has_not_is_refused_and_what_it_has_is_told() {
+fn what_the_lab_has_not_is_refused_and_what_it_has_is_listed() {
     let parent = tempfile::tempdir().unwrap();
     let faults = faults(&parent.path().join("lab"));
     for text in [

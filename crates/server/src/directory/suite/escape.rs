@@ -155,7 +155,7 @@ fn only_files_and_directories_are_listed() {
 }
 
 #[test]
-fn nobody_is_given_other_rights() {
+fn no_client_is_given_other_rights() {
     let all = surroundings();
     let shared = all.path().join("shared");
     let client = Client::of(&shared);

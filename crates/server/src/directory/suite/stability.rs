@@ -186,7 +186,7 @@ fn receive(stream: &mut TcpStream) -> u32 {
 }
 
 #[test]
-fn a_slow_sync_holds_up_nobody_else() {
+fn a_slow_sync_holds_up_no_other_request() {
     let shared = tempfile::tempdir().unwrap();
     fs::write(shared.path().join("disk"), b"").unwrap();
     let (started, has_started) = mpsc::channel();
