@@ -300,7 +300,7 @@ fn holder() {
 }
 
 #[test]
-fn a_device_that_somebody_holds_is_refused() {
+fn a_device_in_use_is_refused() {
     let Some(device) = Loop::new(&[]) else { return };
     let mut holder = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "holder", "--nocapture"])
@@ -319,7 +319,7 @@ fn a_device_that_somebody_holds_is_refused() {
 }
 
 #[test]
-fn a_device_named_in_two_ways_is_told_so() {
+fn a_device_named_in_two_ways_is_refused() {
     let Some(device) = Loop::new(&[]) else { return };
     let directory = tempfile::tempdir().unwrap();
     let link = directory.path().join("by-id");

@@ -208,7 +208,7 @@ fn datastores_on_one_file_system_show_it_and_share_its_space() {
 }
 
 #[test]
-fn foreign_files_beside_and_within_survive() {
+fn foreign_files_next_to_it_and_within_survive() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let other = directory.path().join("vm.qcow2");
     fs::write(&other, "guest").unwrap();
@@ -311,7 +311,7 @@ fn a_killed_run_is_cleaned_up_by_the_next() {
     assert!(!status.success());
     let left = directory.path().join(".stormeter-00000000000000d2-0");
     assert!(left.join("disk-00001").exists(), "the victim did not get far enough");
-    // The same run would go on with it …
+    // The same run would resume with it …
     assert!(clean_leftovers(directory.path(), "00000000000000d2").unwrap().removed.is_empty());
     // … another one cleans it up.
     let store = open(directory.path(), "");

@@ -260,7 +260,7 @@ fn fresh_files(store: &mut Datastore, directory: &Path) {
     drop(disks);
     assert_eq!(sizes(), [SPEC.size_bytes, 0, SPEC.size_bytes]);
     assert!(fs::read(&files[2]).unwrap().iter().all(|&byte| byte == 0xee));
-    // A process that goes on does not take the empty file for a written disk.
+    // A process that resumes does not take the empty file for a written disk.
     let (prepared, _) = with_preparation(|preparation| store.prepare(preparation));
     assert!(!prepared.unwrap().reused);
     assert_pristine(store);
@@ -277,7 +277,7 @@ fn fresh_files_in_a_directory_and_on_an_export() {
     fresh_files(&mut open(&url), directory.path());
 }
 
-/// Whether pages of a file are in memory, as the kernel tells it.
+/// Whether pages of a file are in memory, as the kernel reports it.
 fn is_cached(file: &Path) -> bool {
     // fincore(1) of util-linux asks the kernel with mincore(2).
     let output = Command::new("fincore")

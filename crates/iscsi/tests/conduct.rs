@@ -269,9 +269,9 @@ fn asynchronous_messages_are_obeyed() {
     }
     let mut line = Line::ready(plain(), ASKS);
     message(&mut line, 0).unwrap();
-    let told = line.session.incidents()[0].event.clone();
-    let StorageEvent::TargetMessage { code: 0, sense: Some(sense), .. } = told else {
-        panic!("{told:?}")
+    let event = line.session.incidents()[0].event.clone();
+    let StorageEvent::TargetMessage { code: 0, sense: Some(sense), .. } = event else {
+        panic!("{event:?}")
     };
     assert!(sense.as_str().contains("capacity has changed"), "{sense}");
     let reject = Reject { reason: 9, stat_sn: line.status(), ..Reject::default() };

@@ -75,7 +75,7 @@ impl Portal {
 }
 
 #[test]
-fn targets_are_told_in_pieces() {
+fn targets_are_listed_in_pieces() {
     let mut portal = Portal::new();
     portal.log_in();
     assert_eq!(portal.heard().1, b"SendTargets=All\0");

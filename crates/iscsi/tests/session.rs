@@ -103,8 +103,8 @@ fn one_failing_part_fails_the_operation_once() {
     // Its other parts are never sent; the next operation is.
     let after = commands(&line.heard());
     assert_eq!((after.len(), after[0].expected_bytes), (1, 512));
-    let told = line.session.incidents()[0].event.clone();
-    let StorageEvent::Sense { said, .. } = told else { panic!("{told:?}") };
+    let event = line.session.incidents()[0].event.clone();
+    let StorageEvent::Sense { said, .. } = event else { panic!("{event:?}") };
     assert!(said.as_str().contains("unrecovered read error"), "{said}");
 }
 
@@ -177,7 +177,7 @@ fn several_requests_may_be_answered_and_none_beyond_the_command() {
 }
 
 #[test]
-fn data_that_nobody_asked_for_is_refused() {
+fn unsolicited_data_is_refused() {
     for (data, length, words) in [
         (data_in(0, 4096, 0), 512, "beyond"),
         (data_in(0, u32::MAX, 0), 512, "beyond"),

@@ -42,7 +42,9 @@ pub enum NfsError {
         waited_ns: u64,
     },
     /// Too many replies to calls that were never made, or were answered already.
-    #[error("the server sent {count} replies that nobody waits for; its state is not trusted")]
+    #[error(
+        "the server sent {count} replies to calls that are not outstanding; its state is not trusted"
+    )]
     UnknownReplies {
         /// Number of them on this connection.
         count: u32,

@@ -28,21 +28,21 @@ pub(crate) fn prepared(url: &str, count: u32, size_bytes: u64) -> Datastore {
     let mut datastore = open(url).unwrap_or_else(|error| panic!("{url}: {error}"));
     let disks = DiskSpec { count, size_bytes, granularity_bytes: 512 };
     datastore.check(&disks).unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     let prepared = datastore
         .prepare(Preparation {
             disks,
             content_id: 7,
             fill: &content,
             progress: &mut |done, total| {
-                assert!(done >= told && done <= total);
-                told = done;
+                assert!(done >= reported && done <= total);
+                reported = done;
             },
             cancelled: &|| false,
         })
         .unwrap_or_else(|error| panic!("{url}: {error}"));
     assert!(!prepared.reused);
-    assert_eq!(told, disks.total_bytes());
+    assert_eq!(reported, disks.total_bytes());
     datastore
 }
 

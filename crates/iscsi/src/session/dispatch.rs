@@ -172,7 +172,7 @@ impl Session {
             return Ok(());
         }
         let event = async_event(message.event);
-        let told = |sense: Option<Said>| StorageEvent::TargetMessage {
+        let incident = |sense: Option<Said>| StorageEvent::TargetMessage {
             code: message.event,
             said: event.into(),
             sense,
@@ -180,16 +180,16 @@ impl Session {
         match message.event {
             // Outstanding operations are sent again after the next login.
             1 => {
-                self.incidents.note(told(None));
+                self.incidents.note(incident(None));
                 self.send_logout(now_ns, out);
             }
             2 | 3 => return Err(Error::Dropped { event }),
             0 => {
                 let sense = sense(&self.inbound.scratch);
-                self.incidents.note(told(sense.map(|sense| sense.to_string().into())));
+                self.incidents.note(incident(sense.map(|sense| sense.to_string().into())));
             }
             // Parameters need not be renegotiated: the current ones stay in force.
-            _ => self.incidents.note(told(None)),
+            _ => self.incidents.note(incident(None)),
         }
         Ok(())
     }

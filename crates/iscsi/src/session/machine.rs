@@ -210,7 +210,7 @@ impl Session {
         self.early.push((*operation, completion));
     }
 
-    fn told_before(&mut self, done: &mut Vec<Completion>) -> Result<(), Error> {
+    fn report_early(&mut self, done: &mut Vec<Completion>) -> Result<(), Error> {
         done.extend(self.early.drain(..).map(|one| one.1));
         self.fault.take().map_or(Ok(()), Err)
     }
@@ -296,7 +296,7 @@ impl WireSession for Session {
         out: &mut Outbox,
         done: &mut Vec<Completion>,
     ) -> Result<usize, Error> {
-        self.told_before(done)?;
+        self.report_early(done)?;
         if self.closing == Closing::Done {
             return Ok(bytes.len());
         }
@@ -334,7 +334,7 @@ impl WireSession for Session {
         out: &mut Outbox,
         done: &mut Vec<Completion>,
     ) -> Result<(), Error> {
-        self.told_before(done)?;
+        self.report_early(done)?;
         self.heard_ns = now_ns;
         let buffer = self.inbound.direct(0).map_or(0, |span| span.buffer);
         if !self.inbound.received_directly(length) {
@@ -361,7 +361,7 @@ impl WireSession for Session {
         out: &mut Outbox,
         done: &mut Vec<Completion>,
     ) -> Result<(), Error> {
-        self.told_before(done)?;
+        self.report_early(done)?;
         self.pass_time(now_ns, memory, out)?;
         self.fault.take().map_or(Ok(()), Err)
     }

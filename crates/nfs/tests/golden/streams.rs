@@ -204,7 +204,7 @@ fn numbers_that_cannot_be_end_the_connection() {
 }
 
 #[test]
-fn replies_nobody_waits_for_are_passed_over_for_a_while() {
+fn unexpected_replies_are_passed_over_for_a_while() {
     let mut ends = Ends::new(Stability::FileSync);
     let stray = "80000010 00000006 00000001 00000000 00000000";
     for _ in 0..1000 {

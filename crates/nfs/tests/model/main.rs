@@ -89,7 +89,7 @@ fn unstable_writes_bear_restarts() {
 }
 
 #[test]
-fn unstable_writes_bear_restarts_that_nobody_notices() {
+fn unstable_writes_bear_unnoticed_restarts() {
     // Reads between the restart and its detection may return old data: nothing is read.
     let clients = all(0..200, |seed| Plan {
         stability: Stability::Unstable,
