@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequential_stream_begins_where_it_is_told_and_reaches_every_place() {
+    fn a_sequential_stream_begins_where_it_is_set_to_and_reaches_every_place() {
         let mut sequential = workload();
         sequential.random_percent = 0.0;
         for (bytes, alignment) in

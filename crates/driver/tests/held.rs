@@ -171,7 +171,7 @@ fn assert_little(sample: &Sample) {
 }
 
 #[test]
-fn a_load_goes_on_when_all_buffers_are_held_for_a_while() {
+fn a_load_continues_when_all_buffers_are_held_for_a_while() {
     for late_reaps in [0, 1, 3, 10] {
         let sample = load(late_reaps);
         assert_eq!(sample.ended, Ended::Completed);
@@ -195,7 +195,7 @@ fn a_load_ends_in_time_when_every_request_waits_for_a_buffer() {
 }
 
 #[test]
-fn fixed_work_goes_on_when_all_buffers_are_held_for_a_while() {
+fn fixed_work_continues_when_all_buffers_are_held_for_a_while() {
     for late_reaps in [0, 1, 3, 10] {
         let sample = work(file_test(), late_reaps);
         assert_little(&sample);

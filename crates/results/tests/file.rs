@@ -229,7 +229,7 @@ fn an_empty_file_that_was_there_before_stays_after_a_failure() {
 }
 
 #[test]
-fn somebodys_file_in_the_locks_place_is_refused_and_stays() {
+fn a_foreign_file_in_the_locks_place_is_refused_and_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let lock = directory.path().join("results.db-lock");
@@ -341,7 +341,7 @@ fn the_tables_serve_people_with_sql() {
 
 /// A file from before verification: it opens, and verified trials can be added.
 #[test]
-fn a_file_without_the_tables_of_verified_trials_opens_and_goes_on() {
+fn a_file_without_the_tables_of_verified_trials_opens_and_resumes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let is_verified = |trial: &TrialRecord| trial.sample().is_some_and(|s| s.verified.is_some());

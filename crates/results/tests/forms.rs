@@ -75,7 +75,7 @@ fn make_form_1(path: &Path) -> Vec<TrialRecord> {
     trials
 }
 
-fn opens_and_goes_on(path: &Path, mut trials: Vec<TrialRecord>) {
+fn opens_and_resumes(path: &Path, mut trials: Vec<TrialRecord>) {
     let before = std::fs::read(path).unwrap();
     let file = ResultsFile::open(path).unwrap();
     assert_eq!(file.header().unwrap(), header());
@@ -134,7 +134,7 @@ fn a_file_of_the_first_form_is_read_and_gone_on_with() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let trials = make_form_1(&path);
-    opens_and_goes_on(&path, trials);
+    opens_and_resumes(&path, trials);
     assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
 }
 
@@ -144,11 +144,11 @@ fn a_file_of_the_second_form_is_read_and_gone_on_with() {
     let path = directory.path().join("results.db");
     let trials = make_form_2(&path);
     assert!(trials.iter().any(|trial| !trial.incidents.is_empty()));
-    opens_and_goes_on(&path, trials);
+    opens_and_resumes(&path, trials);
     assert_eq!(tables(&path), tables_of_a_new_file(directory.path()));
 }
 
-/// Before form 6 only a sentence told whether a run was resumed after its verdict.
+/// Before form 6 only a sentence said whether a run was resumed after its verdict.
 #[test]
 fn what_events_of_earlier_forms_mean_is_known_before_and_after_the_upgrade() {
     let directory = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ fn blamed(reasons: [&str; TRIALS as usize], ended: &Ended) -> [Vec<bool>; 2] {
     found.map(|failures| failures.iter().map(TrialFailure::is_by_storage).collect())
 }
 
-/// Before form 7 only a sentence told whether a trial failed because of the agent or the reset, rather than
+/// Before form 7 only a sentence said whether a trial failed because of the agent or the reset, rather than
 /// the storage.
 #[test]
 fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
@@ -211,8 +211,8 @@ fn who_was_to_blame_in_earlier_forms_is_known_before_and_after_the_upgrade() {
         "the rollback to the snapshot failed: no disk",
         "the agent on host h2 is another version",
     ];
-    let nobodys = vec![false; ours.len()];
-    assert_eq!(blamed(ours, &Ended::ClockStopped), [nobodys.clone(), nobodys]);
+    let none = vec![false; ours.len()];
+    assert_eq!(blamed(ours, &Ended::ClockStopped), [none.clone(), none]);
     let theirs = ["/srv/vm does not exist", "stopped", "stopped: the reset command", "I/O error"];
     let all = vec![true; theirs.len()];
     assert_eq!(blamed(theirs, &Ended::ClockStopped), [all.clone(), all]);

@@ -199,10 +199,10 @@ fn the_tables_serve_people_with_sql() {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .unwrap();
-    let told = |count: fn(&TrialRecord) -> usize| trials.iter().map(count).sum::<usize>() as i64;
-    assert_eq!(steps, told(|trial| trial.sample().map_or(0, |sample| sample.steps.len())));
+    let total = |count: fn(&TrialRecord) -> usize| trials.iter().map(count).sum::<usize>() as i64;
+    assert_eq!(steps, total(|trial| trial.sample().map_or(0, |sample| sample.steps.len())));
     let cores = |trial: &TrialRecord| trial.monitor.iter().map(|row| row.cores_busy.len()).sum();
-    assert_eq!(shares, told(cores));
+    assert_eq!(shares, total(cores));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn of(analysis: &Analysis, metric: Metric) -> &Comparison {
 }
 
 #[test]
-fn equal_cost_per_io_is_told_alike_at_100_and_10_000_ios_a_second() {
+fn equal_cost_per_io_is_reported_alike_at_100_and_10_000_ios_a_second() {
     let analysis = analysis(&plan(Metric::CpuPerIo));
     for metric in [Metric::CpuPerIo, Metric::HostCpuPerIo] {
         let compared = of(&analysis, metric);

@@ -67,8 +67,11 @@ impl BadFiles {
             let text = mutated(good, own, &mut SplitMix64::seed_from_u64(seed));
             match (self.mistakes)(&text) {
                 None => taken += 1,
-                Some(told) => {
-                    assert!(!told.errors.is_empty() && !told.to_string().is_empty(), "seed {seed}");
+                Some(mistakes) => {
+                    assert!(
+                        !mistakes.errors.is_empty() && !mistakes.to_string().is_empty(),
+                        "seed {seed}"
+                    );
                 }
             }
         }

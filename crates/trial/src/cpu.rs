@@ -237,7 +237,7 @@ mod tests {
 
     /// What the tool spends grows with time, whatever the storage does: it must not be part of an I/O's cost.
     #[test]
-    fn equal_cost_per_io_is_told_alike_at_any_rate() {
+    fn equal_cost_per_io_is_reported_alike_at_any_rate() {
         const S: u64 = 1_000_000_000;
         // 2.6 ms per second for waiting and watching, 20 µs per I/O in this process, 5 µs in the
         // kernel's interrupts; a machine that spends 30 ms per second without load.

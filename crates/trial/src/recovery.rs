@@ -129,11 +129,11 @@ mod tests {
             reads: IntervalTotals { operations, ..IntervalTotals::default() },
             writes: IntervalTotals::default(),
         };
-        let step = |&(begun, took): &(i64, u64)| Disturbance {
+        let step = |&(at_ms, took_ms): &(i64, u64)| Disturbance {
             what: "pause nas".into(),
-            planned_ns: begun * MS,
-            begun_ns: begun * MS,
-            took_ns: took * MS as u64,
+            planned_ns: at_ms * MS,
+            begun_ns: at_ms * MS,
+            took_ns: took_ms * MS as u64,
             failure: None,
         };
         Sample {

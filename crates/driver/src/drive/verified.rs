@@ -24,11 +24,11 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         disk: u32,
         request: Request,
     ) -> Result<Request, DisksError> {
-        let begun = self.verification.begin(slot, disk, request).ok_or_else(no_room)?;
-        if begun != request {
-            self.cursors[disk as usize].follow(&begun);
+        let started = self.verification.begin(slot, disk, request).ok_or_else(no_room)?;
+        if started != request {
+            self.cursors[disk as usize].follow(&started);
         }
-        Ok(begun)
+        Ok(started)
     }
 
     /// The real start of an operation that is ready only now. Time spent on verification since the

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_in_nobody_s_way() {
+    fn what_has_ended_blocks_no_other_operation() {
         let mut all = under_way(&[(2, 1, Kind::Write), (3, 1, Kind::Write)], None);
         assert_eq!(all.end(0).map(|place| place.offset_bytes), Some(2 * u64::from(UNIT)));
         assert_eq!(all.end(0), None);

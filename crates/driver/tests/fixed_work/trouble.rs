@@ -19,7 +19,7 @@ fn faulty(faults: FaultPlan) -> Model {
 }
 
 #[test]
-fn faults_are_counted_with_place_and_outcome_and_the_work_goes_on() {
+fn faults_are_counted_with_place_and_outcome_and_the_work_continues() {
     for seed in 0..50 {
         let faults = FaultPlan { errors: 0.05, shorts: 0.05, ..FaultPlan::default() };
         let trial = FixedWorkTrial { seed, ..file_test(FileOperation::RandomWrite, 4, 2) };

@@ -108,7 +108,7 @@ fn writes_that_were_under_way_when_a_trial_was_given_up_are_undecided() {
 }
 
 #[test]
-fn a_resumed_run_accuses_nobody_of_what_an_earlier_process_wrote() {
+fn a_resumed_run_reports_no_corruption_in_what_an_earlier_process_wrote() {
     for seed in 0..SEEDS {
         let mut store = Store::new(workload(4), 2, 64 * 4096);
         store.run(seed, 2, Plan::default());

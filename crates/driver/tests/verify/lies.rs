@@ -14,9 +14,9 @@ fn found(lie: Lie, seed: u64, bytes: u32) -> Vec<Corruption> {
     load.sizes = vec![SizeShare { bytes, share: 1.0 }];
     let mut store = Store::new(load, 2, 48 * u64::from(bytes));
     let plan = Plan { lie: Some((lie, 50 + seed)), ..Plan::default() };
-    let told = store.run(seed, 1, plan);
-    assert!(told.lied, "{lie:?} was never told");
-    let mut corruptions = told.verified.corruptions;
+    let outcome = store.run(seed, 1, plan);
+    assert!(outcome.lied, "{lie:?} was never told");
+    let mut corruptions = outcome.verified.corruptions;
     corruptions.extend(store.run(seed + 1000, 1, Plan::default()).verified.corruptions);
     corruptions
 }

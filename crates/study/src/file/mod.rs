@@ -89,7 +89,7 @@ fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
     (!before.contains('#')).then(|| (before.chars().count() + 1, 5, UNQUOTED_NULL_URL))
 }
 
-/// The plan of a whole document; `None` if there was too little to go on. If there were errors, the
+/// The plan of a whole document; `None` if there was too little to make one. If there were errors, the
 /// plan must not be used.
 fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let section = Section::open(root, "a study file", &keys::STUDY, diagnostics)?;

@@ -7,7 +7,7 @@ use stormeter_yaml::{Diagnostics, Node, Section, Value};
 use crate::study_plan::NamedDatastore;
 
 const EXAMPLE: &str = "site: {nics: [1, 2, 3]}";
-/// The most variants of a datastore; nobody would read a report of more.
+/// The most variants of a datastore; a report of more would not be readable.
 const MOST_VARIANTS: usize = 256;
 
 /// Each datastore once for every combination of the changes: `nas nics=2`. Also the number of combinations: 1

@@ -188,7 +188,7 @@ fn what_cannot_be_asked_is_refused_in_words_that_help() {
 }
 
 #[test]
-fn a_name_with_spaces_that_lacks_its_quotes_is_told_whole() {
+fn a_name_with_spaces_that_lacks_its_quotes_is_quoted_whole() {
     let names = ["nas", "nas nic=10GbE", "nas nic=10GbE mtu=9000", "local nic=10GbE"];
     let datastores = names.map(str::to_owned).to_vec();
     let vocabulary = Vocabulary { datastores, ..vocabulary() };
@@ -330,12 +330,12 @@ impl Dice {
                     4 => Relation::AtLeast { change, percent },
                     _ => Relation::AtMost { change, percent },
                 };
-                let told = matches!(
+                let needs_metric = matches!(
                     relation,
                     Relation::AtLeast { change: Change::Lower | Change::Higher, .. }
                         | Relation::AtMost { change: Change::Lower | Change::Higher, .. }
                 );
-                let metric = (told || self.flip()).then_some(metric);
+                let metric = (needs_metric || self.flip()).then_some(metric);
                 Claim::Compared { subject, object, relation, metric }
             }
             2 => {
