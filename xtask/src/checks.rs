@@ -122,7 +122,7 @@ fn clippy(repository: &Repository) -> Finding {
     watch(&mut repository.cargo(&arguments), &see)?;
     match warnings.into_inner() {
         0 => Ok(String::new()),
-        _ => Err("clippy warns; mend what it says above".into()),
+        _ => Err("clippy warns; fix what it reports above".into()),
     }
 }
 

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_is_not_the_table_s_is_found_and_drawn_anew() {
+    fn a_picture_that_is_not_the_table_s_is_found_and_redrawn() {
         let old = format!("# Layers\n{BEGIN}  0 units\n{END}the rest\n");
         assert!(check(&old).unwrap().to_string().starts_with("ARCHITECTURE.md:2: the picture"));
         let new = redrawn(&old).unwrap();

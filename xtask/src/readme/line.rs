@@ -55,7 +55,7 @@ fn one(mut words: Vec<String>) -> Result<Words, String> {
         ["cargo", "build" | "install", ..] | [] => Ok(Words::Other),
         [program, ..] if OTHERS.contains(program) => Ok(Words::Other),
         [program, ..] => Err(format!(
-            "'{program}' is none of the programs that examples call; mend it, mark the block \
+            "'{program}' is none of the programs that examples call; fix it, mark the block \
              ```console, or add it to OTHERS in xtask/src/readme/line.rs"
         )),
     }

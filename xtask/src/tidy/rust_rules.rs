@@ -72,7 +72,7 @@ fn unfinished(source: &Source, at: usize) -> Option<&'static str> {
         return Some("remove the debugging output");
     }
     if is(&["#", "[", "ignore"]) && !source.name.starts_with(LONG_FORMS) {
-        return Some("a test that is not run proves nothing; mend or remove it");
+        return Some("a test that is not run proves nothing; fix or remove it");
     }
     None
 }
