@@ -233,7 +233,7 @@ fn what_was_lost_in_a_prediction_of_form_7_is_known_before_and_after_the_upgrade
     let failure = TrialFailure::BytesLost { ended: Ended::Completed, first: None, losses };
     let outcome = TrialOutcome::Failed { failure, sample: None };
     let lost = TrialRecord { outcome, incidents: vec![], ..study_trial(1, 0) };
-    ResultsFile::create(&path, &study_header()).unwrap().append_trial(&lost).unwrap();
+    ResultsFile::create(&path, &study_header()).unwrap().append_trial(&lost, &[]).unwrap();
     let connection = Connection::open(&path).unwrap();
     connection
         .execute_batch(
