@@ -22,6 +22,8 @@ const MARGIN: f64 = 9.0;
 /// Height of a row whose label has a second line.
 const NOTED: f64 = 26.0;
 const HEADING: f64 = 24.0;
+/// A higher picture does not fit a sheet of paper together with what stands above it.
+const TALLEST: f64 = 1100.0;
 /// Least distance between two ticks.
 const TICK: f64 = 50.0;
 /// Height of a label above its row.
@@ -107,17 +109,57 @@ pub(crate) enum Mark {
 }
 
 /// The picture in two forms, of which the page shows the one for its width; `None` when there is nothing in
-/// it.
+/// it. One that is too high for a sheet of paper is several, with the same axis.
 pub(crate) fn dots(dots: &Dots) -> Option<Markup> {
     let all = || dots.rows.iter().flat_map(|row| &row.dots);
     if !all().any(|dot| dot.value.is_some()) {
         return None;
     }
     let mut page = Markup::default();
-    // The narrow one first: a style can hide what follows it.
-    page.append(drawn(dots, Form::Narrow));
-    page.append(drawn(dots, Form::Wide));
+    let parts = parts(&dots.rows);
+    for (index, rows) in parts.iter().enumerate() {
+        let mut part = Part { id: dots.id.clone(), title: dots.title.clone(), rows };
+        if index > 0 {
+            part.id = format!("{}-{}", dots.id, index + 1);
+        }
+        if parts.len() > 1 {
+            part.title = format!("{} ({} of {})", dots.title, index + 1, parts.len());
+        }
+        // The narrow one first: a style can hide what follows it.
+        page.append(drawn(dots, &part, Form::Narrow));
+        page.append(drawn(dots, &part, Form::Wide));
+    }
     Some(page)
+}
+
+/// The rows of one sheet.
+struct Part<'a> {
+    id: String,
+    title: String,
+    rows: &'a [Row],
+}
+
+/// Cuts rows where a group begins, or anywhere in a group that is too high by itself.
+fn parts(rows: &[Row]) -> Vec<&[Row]> {
+    let height = |rows: &[Row]| rows.iter().map(|row| row.height_in_group(Form::Wide)).sum::<f64>();
+    let mut cuts = Vec::new();
+    let mut start = 0;
+    for group in rows.chunk_by(|_, next| next.heading.is_none()) {
+        let begin = cuts.last().copied().unwrap_or(0);
+        if start > begin && height(&rows[begin..start]) + height(group) > TALLEST {
+            cuts.push(start);
+        }
+        for end in start + 1..=start + group.len() {
+            let begin = cuts.last().copied().unwrap_or(0);
+            if end - begin > 1 && height(&rows[begin..end]) > TALLEST {
+                cuts.push(end - 1);
+            }
+        }
+        start += group.len();
+    }
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain([rows.len()]);
+    starts.zip(ends).map(|(start, end)| &rows[start..end]).collect()
 }
 
 /// For which screens a picture is drawn: shrunk to a telephone, the letters of a wide one are too small.
@@ -138,11 +180,10 @@ impl Form {
     }
 }
 
-fn drawn(dots: &Dots, form: Form) -> Markup {
+fn drawn(dots: &Dots, part: &Part<'_>, form: Form) -> Markup {
     let is_judged = dots.axis.better != Better::Neither;
     let top = TOP + if is_judged { SIDES } else { 0.0 };
-    let heading = |row: &Row| if row.heading.is_some() { HEADING } else { 0.0 };
-    let rows: f64 = dots.rows.iter().map(|row| heading(row) + row.height(form)).sum();
+    let rows: f64 = part.rows.iter().map(|row| row.height_in_group(form)).sum();
     let height = top + rows + UNDER;
     let left = match form {
         Form::Wide => {
@@ -155,7 +196,7 @@ fn drawn(dots: &Dots, form: Form) -> Markup {
     let right = form.width() - width(words, VALUES);
     let x = dots.axis.scale(left, right);
     let mut markup = match form {
-        Form::Wide => chart(&dots.id, height, &dots.title, &description(dots)),
+        Form::Wide => chart(&part.id, height, &part.title, &description(part.rows)),
         Form::Narrow => repeated_chart((form.width(), height)),
     };
     let bottom = height - UNDER;
@@ -174,7 +215,7 @@ fn drawn(dots: &Dots, form: Form) -> Markup {
         line(&mut markup, "baseline", (at, top - 4.0), (at, bottom)).empty();
     }
     let mut y = top;
-    for row in &dots.rows {
+    for row in part.rows {
         if let Some(heading) = &row.heading {
             let longest = (form.width() / BOLD_CHARACTER) as usize;
             text(&mut markup, "name start strong", (0.0, y + 16.0), &elide(heading, longest));
@@ -255,6 +296,11 @@ impl Axis {
 impl Row {
     fn lines(&self) -> f64 {
         self.dots.len().max(1) as f64 * LINE
+    }
+
+    /// With the heading of the group that begins with it.
+    fn height_in_group(&self, form: Form) -> f64 {
+        self.height(form) + if self.heading.is_some() { HEADING } else { 0.0 }
     }
 
     fn height(&self, form: Form) -> f64 {
@@ -347,9 +393,9 @@ impl Dot {
     }
 }
 
-fn description(dots: &Dots) -> String {
+fn description(rows: &[Row]) -> String {
     const MOST: usize = 60;
-    let tooltips = dots.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.tooltip.as_str());
+    let tooltips = rows.iter().flat_map(|row| &row.dots).map(|dot| dot.tooltip.as_str());
     let mut tooltips: Vec<&str> = tooltips.collect();
     if tooltips.len() > MOST {
         tooltips.truncate(MOST);
@@ -435,6 +481,19 @@ mod tests {
         for both in ["vm-4k", "−20 %", "class=\"baseline\"", "class=\"dot"] {
             assert!(narrow.contains(both) && wide.contains(both), "{both}");
         }
+    }
+
+    #[test]
+    fn a_picture_is_cut_where_a_group_begins_and_else_where_it_is_too_high() {
+        let row = |heading: bool| Row { heading: heading.then(String::new), ..Row::default() };
+        let groups = |lengths: &[usize]| -> Vec<Row> {
+            lengths.iter().flat_map(|&rows| (0..rows).map(move |at| row(at == 0))).collect()
+        };
+        let lengths = |rows: &[Row]| parts(rows).iter().map(|part| part.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&groups(&[5, 5])), [10]);
+        assert_eq!(lengths(&groups(&[30, 30, 5])), [30, 35]);
+        assert_eq!(lengths(&groups(&[5, 100])), [5, 44, 45, 11]);
+        assert_eq!(lengths(&[]), [0]);
     }
 
     #[test]
