@@ -208,6 +208,9 @@ pub(crate) fn spawn(
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
             line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");
+            // A tmpfs takes at most half of the memory, and a debug build does not fit in it. Guests that export their
+            // files over NFS need one, because a ramfs cannot be exported.
+            line += " rootfstype=ramfs";
             if hardware.uplink {
                 line += &format!(" {ADDRESS_WANTED}{UPLINK_ADDRESS}");
             }
