@@ -17,8 +17,12 @@ use crate::svg::color_class;
 pub(super) fn summary(page: &mut Markup, report: &Compact) {
     let plan = &report.header.plan;
     // Few columns leave room for the verdict after the number.
-    let class =
-        if report.datastores.len() <= 3 { "summary wide stacked" } else { "summary stacked" };
+    let class = match report.datastores.len() {
+        ..=2 => "summary wide stacked",
+        // The verdict does not fit next to the interval.
+        3 => "summary wide crowded stacked",
+        _ => "summary stacked",
+    };
     table(page, class);
     page.tag("thead").open();
     page.tag("tr").open();
