@@ -78,6 +78,7 @@ impl Fleet {
                     let offset = ClockOffset::of(sent_ns, heard.at_ns, agent, unix_base_ns);
                     offsets[place] = Some(offset);
                 }
+                Ok(Report::Failed { reason }) => return Err(Trouble::Refused(heard.host, reason)),
                 Ok(_) => {}
                 Err(error) => return Err(Trouble::Lost(heard.host, self.why(heard.host, &error))),
             }

@@ -41,6 +41,9 @@ pub(super) struct CommonStart {
 impl Fleet {
     /// Announces the start of a trial for which all hosts are ready, and waits until they have
     /// confirmed. `early` receives the messages of hosts that confirmed first and continue.
+    ///
+    /// Clocks are measured here and not before the hosts got ready, which can take minutes: a guest whose
+    /// clock is off by a few percent is seconds away by then, and would be in every attempt.
     pub(super) fn start(
         &mut self,
         orders: &[(usize, TrialOrder)],
@@ -48,6 +51,7 @@ impl Fleet {
         mut early: impl FnMut(usize, Report) -> Result<(), Report>,
     ) -> Result<Start, RunError> {
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
+        self.measure_clocks(&hosts, cancel)?;
         let farthest_ns = hosts.iter().map(|&host| self.hosts[host].offset.error_ns).max();
         let ahead_ns = self.lead.for_hosts(hosts.len(), farthest_ns.unwrap_or(0));
         let at_ns = self.clock.now_ns().saturating_add(ahead_ns);

@@ -28,7 +28,6 @@ impl Fleet {
     ) -> Result<TrialEnd, RunError> {
         let orders = self.orders(order);
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
-        self.measure_clocks(&hosts, cancel)?;
         let is_transfer = matches!(order.work, WorkloadKind::Transfer(_));
         let mut in_vain = 0;
         let ended = loop {
