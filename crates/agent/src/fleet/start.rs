@@ -27,7 +27,14 @@ pub(super) enum Start {
     /// All learned of it in time, or nearly so.
     Agreed(CommonStart),
     /// At least one did not; all are stopped and wait for orders.
-    TooLate,
+    TooLate(LateStart),
+}
+
+/// A start that is given up.
+pub(super) struct LateStart {
+    /// The name of the host that learned of it last.
+    pub(super) host: String,
+    pub(super) late_ns: u64,
 }
 
 /// The start in this machine's clocks, and how late each host learned of it.
@@ -73,7 +80,8 @@ impl Fleet {
         }
         self.stop_all();
         if self.lead.was_too_short(latest.0) {
-            return Ok(Start::TooLate);
+            let host = self.hosts[latest.1].name.clone();
+            return Ok(Start::TooLate(LateStart { host, late_ns: latest.0 }));
         }
         let error = HostError::Late { late_ms: latest.0 as f64 / 1e6 };
         Err(self.agent_error(latest.1, &error))

@@ -21,20 +21,19 @@ use stormeter_trial::{Interval, TrialNote};
 use super::ended::Ended;
 use super::gather::Trouble;
 use super::start::{CommonStart, Start};
-use super::trial::{AFTERWARDS, Rows};
+use super::trial::{AFTERWARDS, Attempt, Rows};
 use super::{Fleet, no_address};
 use crate::destination::Destination;
 use crate::message::{Command, Report};
 
 impl Fleet {
-    /// Executes a transfer. `orders` are for the hosts that have VMs. `None` if a host learned of the
-    /// start too late.
+    /// Executes a transfer. `orders` are for the hosts that have VMs.
     pub(super) fn transfer(
         &mut self,
         mut orders: Vec<(usize, TrialOrder)>,
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<Option<Vec<Ended>>, RunError> {
+    ) -> Result<Attempt, RunError> {
         let hosts: Vec<usize> = orders.iter().map(|(host, _)| *host).collect();
         let mut tokens = Vec::new();
         for (host, order) in &mut orders {
@@ -71,9 +70,12 @@ impl Fleet {
             Report::Interval(_) => Ok(()),
             other => Err(other),
         })?;
-        let Start::Agreed(start) = start else { return Ok(None) };
+        let start = match start {
+            Start::Agreed(start) => start,
+            Start::TooLate(late) => return Ok(Attempt::TooLate(late)),
+        };
         progress.load_starts(start.at);
-        self.exchange(&orders, sockets, start, cancel, progress).map(Some)
+        self.exchange(&orders, sockets, start, cancel, progress).map(Attempt::Ended)
     }
 
     /// Connects a client for each VM of a host.

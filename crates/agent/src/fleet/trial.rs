@@ -9,14 +9,21 @@ use stormeter_trial::{Interval, NoteFact};
 
 use super::ended::Ended;
 use super::gather::Trouble;
-use super::start::Start;
+use super::start::{LateStart, Start};
 use super::{Fleet, merge, seed_of};
 use crate::message::{Command, Report};
 
 /// What may follow the window: outstanding requests complete (the driver gives up after 30 s), a network
 /// datastore confirms what was written.
 pub(super) const AFTERWARDS: Duration = Duration::from_secs(120);
-const TOO_LATE: &str = "a host learned of the common start too late, so the trial was restarted";
+
+/// What came of an attempt to run a trial.
+pub(super) enum Attempt {
+    /// It was run; each host's share.
+    Ended(Vec<Ended>),
+    /// A host learned of the start too late, and no I/O was done.
+    TooLate(LateStart),
+}
 
 impl Fleet {
     /// Executes a trial.
@@ -31,14 +38,17 @@ impl Fleet {
         let is_transfer = matches!(order.work, WorkloadKind::Transfer(_));
         let mut in_vain = 0;
         let ended = loop {
-            let ended = match is_transfer {
+            let attempt = match is_transfer {
                 true => self.transfer(orders.clone(), cancel, progress)?,
                 false => self.drive(&orders, &hosts, cancel, progress)?,
             };
-            if let Some(ended) = ended {
-                break ended;
+            match attempt {
+                Attempt::Ended(ended) => break ended,
+                Attempt::TooLate(LateStart { host, late_ns }) => progress.note(&format!(
+                    "host {host} learned of the common start {:.0} ms too late, so the trial is restarted",
+                    late_ns as f64 / 1e6
+                )),
             }
-            progress.note(TOO_LATE);
             in_vain += 1;
         };
         let mut end = merge::trial(&self.hosts, ended)
@@ -49,15 +59,14 @@ impl Fleet {
         Ok(end)
     }
 
-    /// A trial in which all I/O is done by the hosts. `None` if a host learned of the start too
-    /// late.
+    /// A trial in which all I/O is done by the hosts.
     fn drive(
         &mut self,
         orders: &[(usize, TrialOrder)],
         hosts: &[usize],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Result<Option<Vec<Ended>>, RunError> {
+    ) -> Result<Attempt, RunError> {
         for (host, order) in orders {
             self.say(*host, Command::Trial(Box::new(order.clone())));
         }
@@ -78,7 +87,10 @@ impl Fleet {
             }
             Ok(())
         })?;
-        let Start::Agreed(start) = start else { return Ok(None) };
+        let start = match start {
+            Start::Agreed(start) => start,
+            Start::TooLate(late) => return Ok(Attempt::TooLate(late)),
+        };
         progress.load_starts(start.at);
         let length_ns = orders.iter().map(|(_, order)| match order.work {
             WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
@@ -106,7 +118,7 @@ impl Fleet {
         let ended = all.filter_map(|((host, order), late_ns)| {
             Some(Ended { host: *host, vms: order.vms, end: ends[*host].take()?, late_ns })
         });
-        Ok(Some(ended.collect()))
+        Ok(Attempt::Ended(ended.collect()))
     }
 
     /// The order for each host that has VMs.
