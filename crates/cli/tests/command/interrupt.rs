@@ -138,7 +138,11 @@ fn a_second_request_ends_it_at_once_and_says_what_it_leaves() {
         running.signal(Signal::SIGTERM);
         running.signal(Signal::SIGCONT);
         let outcome = running.wait().expect(&[130]);
-        std::fs::remove_file(place.path("s.db")).unwrap();
+        // On a busy machine it may be stopped before it has written any results.
+        match std::fs::remove_file(place.path("s.db")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+            _ => {}
+        }
         let left = place.folders("a");
         let says = left.iter().all(|folder| {
             let name = folder.file_name().unwrap().to_str().unwrap();
