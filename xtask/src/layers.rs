@@ -45,6 +45,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-server", uses: These(&[]), pure: false },
     Layer { package: "stormeter-probe", uses: These(&[]), pure: false },
     Layer { package: "stormeter-peers", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-durable", uses: These(&["disk"]), pure: false },
     Layer {
         package: "stormeter-datastore",
         uses: These(&["units", "disk", "uring", "wire", "nfs", "iscsi"]),

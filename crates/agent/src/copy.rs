@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use crate::binary::is_static;
 use crate::command::Transport;
 use crate::error::HostError;
-use crate::link::{Tail, end};
+use crate::link::end;
+use crate::tail::Tail;
 
 /// The program has about ten megabytes: a slow line takes a minute.
 const WITHIN: Duration = Duration::from_secs(300);

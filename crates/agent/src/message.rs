@@ -11,12 +11,15 @@ use stormeter_runner::{
 };
 use stormeter_trial::Interval;
 
+use crate::errand::{Errand, ErrandEnd};
+
 /// This version's protocol number. It is raised when a message changes in a way that an older end
 /// would misunderstand.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What an agent of this version can do.
-pub(crate) const CAPABILITIES: [&str; 5] = ["prepare", "trial", "ceiling", "file", "transfer"];
+pub(crate) const CAPABILITIES: [&str; 6] =
+    ["prepare", "trial", "ceiling", "file", "transfer", "errand"];
 
 /// From the controller to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +47,13 @@ pub enum Command {
     Start {
         /// By the agent's own clock.
         at_ns: u64,
+    },
+    /// Run this program with other arguments.
+    Errand(Errand),
+    /// The answer to a line that an errand printed: its standard input.
+    Answer {
+        /// With the end of the line.
+        text: String,
     },
     /// Cancel the current work, at once; it ends with [`Report::Cancelled`].
     Cancel,
@@ -104,6 +114,13 @@ pub enum Report {
     Interval(Interval),
     /// The trial ended.
     Done(Box<TrialEnd>),
+    /// A line that an errand printed.
+    Printed {
+        /// Without its end.
+        line: String,
+    },
+    /// An errand ended.
+    ErrandEnded(ErrandEnd),
     /// The last request cannot be done.
     Failed {
         /// The reason.

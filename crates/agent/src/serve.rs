@@ -21,6 +21,7 @@ use stormeter_runner::{
 use stormeter_study::WorkloadKind;
 use stormeter_trial::Interval;
 
+use crate::errand::Errand;
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};
 
@@ -92,12 +93,14 @@ pub fn serve(
     })?;
     let (work_in, work) = mpsc::channel();
     let (start_in, start) = mpsc::channel();
+    let (answers_in, answers) = mpsc::channel();
     let ears = Ears {
         back: back.clone(),
         clock: clock.clone(),
         cancel: stop.cancel.clone(),
         work: work_in,
         start: start_in,
+        answers: answers_in,
     };
     // Not joined: it waits for input that may never come if the agent was told to exit in another
     // way.
@@ -105,7 +108,7 @@ pub fn serve(
         .name("ears".into())
         .spawn(move || ears.hear(&mut input))
         .map_err(FrameError::Io)?;
-    Worker { back, clock, stop, start, executor: None }.work(&work)
+    Worker { back, clock, stop, start, answers, executor: None }.work(&work)
 }
 
 /// The connection back to the controller, for both threads.
@@ -137,6 +140,7 @@ struct Ears<W> {
     cancel: Arc<AtomicBool>,
     work: Sender<Work>,
     start: Sender<u64>,
+    answers: Sender<String>,
 }
 
 impl<W: Write> Ears<W> {
@@ -157,6 +161,7 @@ impl<W: Write> Ears<W> {
             let passed = match command {
                 Command::Ping { sent_ns } => self.pong(sent_ns),
                 Command::Start { at_ns } => self.start.send(at_ns).is_ok(),
+                Command::Answer { text } => self.answers.send(text).is_ok(),
                 command => {
                     if command == Command::Cancel {
                         self.cancel.store(true, Ordering::Relaxed);
@@ -185,6 +190,7 @@ struct Worker<W> {
     clock: RealClock,
     stop: Stop,
     start: Receiver<u64>,
+    answers: Receiver<String>,
     executor: Option<LocalExecutor>,
 }
 
@@ -243,8 +249,23 @@ impl<W: Write> Worker<W> {
                 Ok(Report::Prepared(prepared))
             }
             Command::Trial(order) => self.trial(&order),
+            Command::Errand(errand) => self.errand(&errand),
             other => Err(RunError::Order(format!("{other:?} makes no sense here"))),
         }
+    }
+
+    fn errand(&mut self, errand: &Errand) -> Result<Report, RunError> {
+        let (back, cancel) = (&self.back, &*self.stop.cancel);
+        let mut print = |line| {
+            // Nobody is there to read what follows.
+            if back.say(&Report::Printed { line }).is_err() {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        // Answers to one that has ended.
+        while self.answers.try_recv().is_ok() {}
+        let end = errand.run_with(&mut print, &self.answers, cancel);
+        end.map(Report::ErrandEnded).map_err(|error| RunError::Order(error.to_string()))
     }
 
     fn trial(&mut self, order: &TrialOrder) -> Result<Report, RunError> {

@@ -87,6 +87,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         first_number: 0,
         verification: None,
         needs_target: false,
+        durability: Default::default(),
     };
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
     let workload = drive.workload();

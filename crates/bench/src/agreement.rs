@@ -27,14 +27,16 @@ const RAMP_MS: u64 = 500;
 
 /// In the closed loop: a device that serves four at a time, far slower than both generators and the
 /// path.
-const CLOSED: Service = Service { servers: 4, mean_ns: 2_000_000, spread: Spread::Uniform };
+const CLOSED: Service =
+    Service { servers: 4, mean_ns: 2_000_000, spread: Spread::Uniform, flush_ns: 0 };
 const CLOSED_MS: u64 = 4000;
 const DEPTHS: [u32; 3] = [1, 4, 16];
 
 /// In the open loop: as slow as hard disks, so that the path is a small part.
-const CONSTANT: Service = Service { servers: 1, mean_ns: 4_000_000, spread: Spread::Constant };
+const CONSTANT: Service =
+    Service { servers: 1, mean_ns: 4_000_000, spread: Spread::Constant, flush_ns: 0 };
 const EXPONENTIAL: Service =
-    Service { servers: 4, mean_ns: 4_000_000, spread: Spread::Exponential };
+    Service { servers: 4, mean_ns: 4_000_000, spread: Spread::Exponential, flush_ns: 0 };
 const LOADS: [f64; 2] = [0.5, 0.7];
 const OPEN_MS: u64 = 60_000;
 
@@ -48,7 +50,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
 
 /// A prepared disk, and what drives it; the disk's process uses the last CPU, the generators the
 /// first.
-fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
+pub(crate) fn disk(service: Service) -> Result<(TimedDisk, Drive), Failure> {
     let disk = TimedDisk::attach(service, DISK_BYTES, &cpus().last)?;
     let url = Some(disk.device().display().to_string());
     let drive = Drive { url, disk_bytes: RUN_BYTES, ramp_ms: RAMP_MS, ..Drive::default() };
@@ -88,11 +90,12 @@ fn compared_with_fio(arguments: &Arguments) -> Result<Vec<Line>, Failure> {
 }
 
 /// fio on the same places: after the owner's mark.
-fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
+pub(crate) fn fio_on(disk: &TimedDisk, drive: &Drive, seed: u64) -> Fio {
     Fio {
         engine: Engine::Uring { files: vec![disk.device().into()], bytes: drive.disk_bytes },
         outstanding: drive.outstanding,
         read_percent: drive.read_percent,
+        is_log: drive.is_log,
         ramp_ms: drive.ramp_ms,
         stop: Stop::Milliseconds(drive.duration_ms),
         extra: vec![
@@ -156,6 +159,6 @@ fn path_ns(drive: &Drive, service: Service) -> Result<f64, Failure> {
     Ok(measured - twin.unwrap_or(f64::NAN))
 }
 
-fn microseconds(ns: f64) -> String {
+pub(crate) fn microseconds(ns: f64) -> String {
     format!("{:.1} µs", ns / 1e3)
 }

@@ -15,8 +15,8 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
   --write         put the table into docs/performance.md (run from the repository's root)
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
-  --pairs N       interleaved pairs of runs [7; of the agreement and of agents more]
-  --only SECTION  null, agent, file, agreement, scale, nfs, iscsi or simulator";
+  --pairs N       interleaved pairs of runs [7; of the agreement, flushes and agents more]
+  --only SECTION  null, agent, file, agreement, flush, scale, nfs, iscsi or simulator";
 
 /// What to do.
 pub(crate) enum Command {
@@ -97,6 +97,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
                     servers: number(&value()?)? as u32,
                     mean_ns: number(&value()?)?,
                     spread: Spread::from_name(&value()?).ok_or("no such spread")?,
+                    flush_ns: number(&value()?)?,
                 };
                 let (bytes, directory) = (number(&value()?)?, value()?.into());
                 return Ok(Command::ServeDisk { service, bytes, directory });

@@ -13,7 +13,7 @@ use stormeter_driver::ContentSource;
 use stormeter_report::left_sentence;
 use stormeter_runner::{Silent, TrialRun, run_trial};
 use stormeter_study::Timing;
-use stormeter_trial::{Arrivals, Content, Distribution, Ended, SizeShare, Workload};
+use stormeter_trial::{Arrivals, Content, Distribution, Ended, FlushEvery, SizeShare, Workload};
 
 use crate::failure::Failure;
 use crate::number::number;
@@ -43,6 +43,8 @@ pub(crate) struct Drive {
     /// With Poisson arrivals, otherwise evenly spaced.
     pub(crate) is_poisson: bool,
     pub(crate) read_percent: u32,
+    /// Sequential writes, each followed by a flush, instead.
+    pub(crate) is_log: bool,
     /// 0: one per CPU.
     pub(crate) threads: u32,
     pub(crate) ramp_ms: u64,
@@ -67,6 +69,7 @@ impl Default for Drive {
             rate_per_s: None,
             is_poisson: false,
             read_percent: 75,
+            is_log: false,
             threads: 1,
             ramp_ms: 0,
             duration_ms: 0,
@@ -87,6 +90,10 @@ impl Drive {
             }
             if word == "--agent" {
                 drive.agent = true;
+                continue;
+            }
+            if word == "--log" {
+                drive.is_log = true;
                 continue;
             }
             if word == "--poisson" {
@@ -152,6 +159,9 @@ impl Drive {
         if self.agent {
             words.push("--agent".into());
         }
+        if self.is_log {
+            words.push("--log".into());
+        }
         if self.is_poisson {
             words.push("--poisson".into());
         }
@@ -176,13 +186,15 @@ impl Drive {
         Workload {
             name: "bench".into(),
             sizes: vec![SizeShare { bytes: BLOCK_BYTES, share: 1.0 }],
-            read_percent: f64::from(self.read_percent),
-            random_percent: 100.0,
+            read_percent: if self.is_log { 0.0 } else { f64::from(self.read_percent) },
+            random_percent: if self.is_log { 0.0 } else { 100.0 },
             distribution: Distribution::Uniform,
             alignment_bytes: None,
             arrivals,
             burst: None,
             content: Content::default(),
+            durable: false,
+            flush: self.is_log.then_some(FlushEvery::Writes { writes: 1 }),
         }
     }
 }
@@ -208,7 +220,12 @@ pub(crate) fn run(drive: &Drive) -> Result<(), Failure> {
         Location::Device(path) => vec![path.clone()],
         _ => Vec::new(),
     };
-    let options = OpenOptions { run_id: RUN_ID.into(), number: drive.number, destroy_data };
+    let options = OpenOptions {
+        run_id: RUN_ID.into(),
+        number: drive.number,
+        destroy_data,
+        ..OpenOptions::default()
+    };
     let failed = |error: stormeter_datastore::DatastoreError| error.to_string();
     let mut datastore = Datastore::open(&url, options).map_err(failed)?;
     if drive.remove {
@@ -263,6 +280,8 @@ fn measure(
     }
     let total = end.sample.total();
     let percentile = |fraction| total.histogram.percentile_ns(fraction).unwrap_or(0.0);
+    let flush = |fraction| end.sample.flushes.histogram.percentile_ns(fraction);
+    let flush_mean_ns = end.sample.flushes.latency_mean_ns();
     let description = datastore.description();
     Ok(json!({
         "operations": total.operations + end.sample.ramp_operations,
@@ -271,6 +290,10 @@ fn measure(
         "latency_p50_ns": percentile(0.50),
         "latency_p95_ns": percentile(0.95),
         "latency_p99_ns": percentile(0.99),
+        "flush_mean_ns": flush_mean_ns,
+        "flush_p50_ns": flush(0.50),
+        "flush_p95_ns": flush(0.95),
+        "flush_p99_ns": flush(0.99),
         "cpu_per_io_ns": end.cpu.initiator_ns() as f64 / total.operations.max(1) as f64,
         "peak_memory_bytes": peak_memory_bytes(),
         "engine": description.engine,
@@ -300,6 +323,7 @@ mod tests {
             rate_per_s: Some(6),
             is_poisson: true,
             read_percent: 100,
+            is_log: true,
             threads: 7,
             ramp_ms: 8,
             duration_ms: 9,

@@ -87,6 +87,7 @@ pub(crate) fn fio_on(drive: &Drive, store: &Store) -> Fio {
         },
         outstanding: drive.outstanding,
         read_percent: drive.read_percent,
+        is_log: drive.is_log,
         ramp_ms: drive.ramp_ms,
         stop: Stop::Milliseconds(drive.duration_ms),
         extra: if drive.vms == 1 { vec![format!("--cpus_allowed={cpu}")] } else { Vec::new() },

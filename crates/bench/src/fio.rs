@@ -32,6 +32,8 @@ pub(crate) struct Fio {
     pub(crate) engine: Engine,
     pub(crate) outstanding: u32,
     pub(crate) read_percent: u32,
+    /// Sequential writes, each followed by `fdatasync`, instead.
+    pub(crate) is_log: bool,
     pub(crate) ramp_ms: u64,
     pub(crate) stop: Stop,
     pub(crate) extra: Vec<String>,
@@ -45,6 +47,8 @@ pub(crate) struct Report {
     pub(crate) iops: f64,
     /// fio's `lat`: from the creation of a request to its completion, submission included.
     pub(crate) latency: Latency,
+    /// That of flushes: fio's `sync`. Not numbers if there were none.
+    pub(crate) flush: Latency,
 }
 
 impl Fio {
@@ -54,6 +58,10 @@ impl Fio {
         let mut option = |name: &str, value: String| words.push(format!("--{name}={value}"));
         option("bs", "4k".into());
         match self.read_percent {
+            _ if self.is_log => {
+                option("rw", "write".into());
+                option("fdatasync", "1".into());
+            }
             100 => option("rw", "randread".into()),
             share => {
                 option("rw", "randrw".into());
@@ -64,7 +72,10 @@ impl Fio {
         option("thread", "1".into());
         // Reads and writes in one distribution, and `lat` instead of `clat`, as in our
         // measurements.
-        option("unified_rw_reporting", "1".into());
+        if !self.is_log {
+            // It leaves out flushes, and a log has no reads.
+            option("unified_rw_reporting", "1".into());
+        }
         option("lat_percentiles", "1".into());
         option("percentile_list", "50:95:99".into());
         option("group_reporting", "1".into());
@@ -130,24 +141,34 @@ fn parse(output: &str) -> Result<Report, Failure> {
     if job["error"].as_i64() != Some(0) {
         return Err(format!("fio's job failed with error {}", job["error"]));
     }
-    let mixed = &job["mixed"];
+    // A log reports its writes alone.
+    let mixed = job.get("mixed").unwrap_or(&job["write"]);
     let float = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let percentile = |name: &str| float(&mixed["lat_ns"]["percentile"][name]);
     Ok(Report {
         operations: mixed["total_ios"].as_u64().ok_or("fio counted no I/Os")?,
         iops: float(&mixed["iops"]),
-        latency: Latency {
-            mean_ns: float(&mixed["lat_ns"]["mean"]),
-            p50_ns: percentile("50.000000"),
-            p95_ns: percentile("95.000000"),
-            p99_ns: percentile("99.000000"),
-        },
+        latency: latency(&mixed["lat_ns"], 0.0),
+        flush: latency(&job["sync"]["lat_ns"], f64::NAN),
     })
+}
+
+fn latency(of: &Value, missing: f64) -> Latency {
+    let float = |value: &Value| value.as_f64().unwrap_or(missing);
+    let percentile = |name: &str| float(&of["percentile"][name]);
+    Latency {
+        mean_ns: float(&of["mean"]),
+        p50_ns: percentile("50.000000"),
+        p95_ns: percentile("95.000000"),
+        p99_ns: percentile("99.000000"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LATENCY: Latency =
+        Latency { mean_ns: 200.0, p50_ns: 100.0, p95_ns: 800.0, p99_ns: 900.0 };
 
     #[test]
     fn a_report_is_read_behind_warnings() {
@@ -155,9 +176,40 @@ mod tests {
             {"jobs": [{"error": 0, "mixed": {"total_ios": 7, "iops": 3.5,
             "lat_ns": {"mean": 200, "percentile":
             {"50.000000": 100, "95.000000": 800, "99.000000": 900}}}}]}"#;
-        let latency = Latency { mean_ns: 200.0, p50_ns: 100.0, p95_ns: 800.0, p99_ns: 900.0 };
-        let report = Report { operations: 7, iops: 3.5, latency };
+        let report = parse(text).unwrap();
+        assert_eq!((report.operations, report.iops, report.latency), (7, 3.5, LATENCY));
+        assert!(report.flush.p50_ns.is_nan(), "it had no flush");
+    }
+
+    #[test]
+    fn a_log_reports_writes_and_flushes() {
+        let text = r#"{"jobs": [{"error": 0, "read": {"total_ios": 0},
+            "write": {"total_ios": 7, "iops": 3.5, "lat_ns": {"mean": 200, "percentile":
+            {"50.000000": 100, "95.000000": 800, "99.000000": 900}}},
+            "sync": {"total_ios": 7, "lat_ns": {"mean": 20, "percentile":
+            {"50.000000": 10, "95.000000": 80, "99.000000": 90}}}}]}"#;
+        let flush = Latency { mean_ns: 20.0, p50_ns: 10.0, p95_ns: 80.0, p99_ns: 90.0 };
+        let report = Report { operations: 7, iops: 3.5, latency: LATENCY, flush };
         assert_eq!(parse(text), Ok(report));
+    }
+
+    #[test]
+    fn a_log_is_written_in_order_and_flushed_after_each_write() {
+        let fio = Fio {
+            engine: Engine::Null { bytes: 4096 },
+            outstanding: 1,
+            read_percent: 75,
+            is_log: true,
+            ramp_ms: 0,
+            stop: Stop::Operations(1),
+            extra: vec![],
+        };
+        let words = fio.words();
+        let has = |word: &str| words.iter().any(|other| other == word);
+        assert!(has("--rw=write") && has("--fdatasync=1"), "{words:?}");
+        assert!(!has("--unified_rw_reporting=1"), "{words:?}");
+        let words = Fio { is_log: false, ..fio }.words();
+        assert!(!words.iter().any(|word| word.contains("sync")), "{words:?}");
     }
 
     #[test]

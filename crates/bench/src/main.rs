@@ -20,6 +20,7 @@ mod drive;
 mod failure;
 mod file;
 mod fio;
+mod flush;
 mod instructions;
 mod iscsi;
 mod library;
@@ -76,9 +77,10 @@ fn main() -> ExitCode {
 }
 
 /// Sections that are measured together and share a table.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("generator", &["null", "file", "scale"]),
     ("agreement", &["agreement"]),
+    ("flush", &["flush"]),
     ("agents", &["agent"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
@@ -125,6 +127,7 @@ fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Li
         "agent" if !arguments.short => agent::lines(arguments),
         "file" => file::measure(arguments, store),
         "agreement" if !arguments.short => agreement::measure(arguments),
+        "flush" if !arguments.short => flush::measure(arguments),
         "scale" if !arguments.short => scale::measure(arguments, store),
         "nfs" => nfs::measure(arguments),
         "iscsi" => iscsi::measure(arguments),

@@ -85,6 +85,7 @@ fn fio(outstanding: u32, extra: Vec<String>) -> Fio {
         engine: Engine::Null { bytes: DISK_BYTES },
         outstanding,
         read_percent: 75,
+        is_log: false,
         ramp_ms: 0,
         stop: Stop::Operations(0),
         extra,

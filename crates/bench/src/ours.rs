@@ -28,6 +28,8 @@ pub(crate) struct Report {
     pub(crate) operations: u64,
     pub(crate) iops: f64,
     pub(crate) latency: Latency,
+    /// That of flushes. Not numbers if there were none.
+    pub(crate) flush: Latency,
     /// CPU time of the process per I/O, within the window.
     pub(crate) cpu_per_io_ns: f64,
     pub(crate) peak_memory_bytes: u64,
@@ -49,6 +51,12 @@ pub(crate) fn run(drive: &Drive, before: &[String]) -> Result<(Report, Ended), F
             p50_ns: float("latency_p50_ns"),
             p95_ns: float("latency_p95_ns"),
             p99_ns: float("latency_p99_ns"),
+        },
+        flush: Latency {
+            mean_ns: float("flush_mean_ns"),
+            p50_ns: float("flush_p50_ns"),
+            p95_ns: float("flush_p95_ns"),
+            p99_ns: float("flush_p99_ns"),
         },
         cpu_per_io_ns: float("cpu_per_io_ns"),
         peak_memory_bytes: value["peak_memory_bytes"].as_u64().unwrap_or(u64::MAX),

@@ -106,6 +106,8 @@ fn exponential(servers: u32, service_s: f64) -> Device {
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     })
 }
 
@@ -139,6 +141,8 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
             arrivals,
             burst: None,
             content: Content::default(),
+            durable: false,
+            flush: None,
         },
         first_disk: 0,
         disks: vms,
@@ -158,6 +162,7 @@ pub(crate) fn run(simulate: &Simulate) -> Result<(), Failure> {
         working_set_bytes: DISK_BYTES,
         random: 1.0,
         zipf: None,
+        flushes: false,
     };
     let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
     let begin_s = cpu_s()?;

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
+use crate::arguments_durable::DurableOptions;
 use crate::arguments_lab::LabOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
@@ -63,6 +64,8 @@ pub(crate) enum Command {
     Ceiling(Box<CeilingOptions>),
     /// Check whether this machine can measure, and how to fix it
     Doctor(DoctorOptions),
+    /// Test whether a power cut leaves what storage acknowledged
+    Durable(DurableOptions),
     /// Run a virtual storage lab (QEMU guests) described by a file
     Lab(LabOptions),
     /// Measure the network by itself: round trips, streams, transfers

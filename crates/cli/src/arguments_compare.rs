@@ -163,6 +163,13 @@ pub(crate) struct LoadOptions {
     /// Pause after a burst
     #[arg(long, value_name = "TIME", requires = "burst", value_parser = units::time)]
     pub(crate) burst_delay: Option<u64>,
+    /// Every write is durable: it completes when its bytes are on stable storage (FUA, O_DSYNC, NFS FILE_SYNC)
+    #[arg(long)]
+    pub(crate) durable: bool,
+    /// Flush each disk every-write, "every 8 writes" (the next request waits for the flush), every 10ms (none waits) or
+    /// never [default: the workload's]
+    #[arg(long, value_name = "EVERY")]
+    pub(crate) flush: Option<String>,
     /// Percentage of written data that a compressing store can remove
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = parse_percent)]
     pub(crate) compressible: f64,

@@ -20,6 +20,8 @@ pub(crate) enum LabCommand {
     Status(LabDirectory),
     /// Do something to a guest: fail a disk, cut a link
     Do(LabDoOptions),
+    /// Cut the power of guests while records are written, and say what each datastore lost
+    Durable(LabDurableOptions),
     /// Take a snapshot of all disks, replacing the previous one
     Snapshot(LabDirectory),
     /// Roll all disks back to the snapshot; nothing may use them meanwhile
@@ -94,6 +96,41 @@ pub(crate) struct LabDoOptions {
     pub(crate) action: Vec<String>,
     #[command(flatten)]
     pub(crate) directory: LabDirectory,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The lab is started for this and stopped afterwards. On each datastore, numbered records are written and \
+flushed (`stormeter durable write`) in the VM or host that has it, or from this machine to what a storage \
+guest serves; at a random moment the guest in front of it loses its power. It is started again, and the \
+records are read back. What a loss of power leaves of a VM's own disk is modelled: what was not flushed \
+survives by chance. See docs/durable.md.
+
+Exit codes: 0 nothing was lost, 1 failed, 2 usage, 3 acknowledged records were lost, 130 stopped by a \
+signal.
+
+Examples:
+  stormeter lab durable examples/lab/durable.yaml
+  stormeter lab durable lab.yaml --cuts 5 --json")]
+pub(crate) struct LabDurableOptions {
+    /// Lab file
+    pub(crate) file: PathBuf,
+    /// Number of power cuts for each datastore
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cuts: u32,
+    /// Seed of the moments of the cuts, and of what survives
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) directory: LabDirectory,
+    #[command(flatten)]
+    pub(crate) images: LabImages,
+    /// Accelerator that runs the guests
+    #[arg(long, value_enum, default_value_t = AcceleratorName::Auto)]
+    pub(crate) accelerator: AcceleratorName,
 }
 
 #[derive(Debug, Args)]

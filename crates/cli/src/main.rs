@@ -4,6 +4,7 @@
 mod arguments;
 mod arguments_calibrate;
 mod arguments_compare;
+mod arguments_durable;
 mod arguments_lab;
 mod arguments_net;
 mod arguments_predict;
@@ -82,6 +83,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Report(options) => commands::report::run(&options, color),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
+        Command::Durable(options) => commands::durable::run(&options),
         Command::Lab(options) => commands::lab::run(&options),
         Command::Net(options) => commands::net::run(&options),
         Command::Agent(options) => commands::agent::run(&options),

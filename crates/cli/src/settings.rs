@@ -32,8 +32,11 @@ pub(crate) fn option(setting: Setting) -> &'static str {
         Setting::Dedupable => "--dedupable",
         Setting::ReadShare => "--read",
         Setting::Outstanding => "--outstanding",
+        Setting::Durable => "--durable",
+        Setting::Flush => "--flush",
         Setting::Verify => "--verify",
         Setting::Metric => "--metric",
+        Setting::FlushEveryWrite => "--flush every-write",
     }
 }
 
@@ -90,7 +93,8 @@ fn named(names: SettingNames, settings: &[Setting]) -> Vec<String> {
 
 fn against_run(error: &RunError, names: SettingNames) -> Vec<String> {
     use Setting::{
-        Blocks, DiskSize, Duration, Metric, Outstanding, RequestSize, TimeLimit, Verify, Vms,
+        Blocks, DiskSize, Durable, Duration, Flush, Metric, Outstanding, RequestSize, TimeLimit,
+        Verify, Vms,
     };
     let named = |settings: &[Setting]| named(names, settings);
     match error {
@@ -108,6 +112,8 @@ fn against_run(error: &RunError, names: SettingNames) -> Vec<String> {
         RunError::Plan(PlanError::Blocks { .. }) => named(&[Blocks, TimeLimit]),
         RunError::Plan(PlanError::Duration(_)) => named(&[Duration]),
         RunError::Plan(PlanError::FixedByRate(_) | PlanError::ClosedLoop(_)) => named(&[Metric]),
+        RunError::Plan(PlanError::NoFlushes(_)) => named(&[Flush, Metric]),
+        RunError::Plan(PlanError::NoDurableWrites(_)) => named(&[Durable, Metric]),
         RunError::Plan(PlanError::Workload(error)) => against_workload(error, names),
         _ => Vec::new(),
     }
@@ -125,7 +131,9 @@ fn against_datastore(error: &DatastoreError, names: SettingNames) -> Vec<String>
         DatastoreError::SizeBelowBlock { .. } | DatastoreError::DiskSize { .. } => {
             named(&[DiskSize])
         }
-        DatastoreError::HoldsData { path, .. } | DatastoreError::DeviceElsewhere { path, .. } => {
+        DatastoreError::HoldsData { path, .. }
+        | DatastoreError::DeviceElsewhere { path, .. }
+        | DatastoreError::AwaitsCheck { path, .. } => {
             vec![format!("--destroy-data {}", path.display())]
         }
         _ => Vec::new(),
@@ -139,6 +147,7 @@ fn against_workload(error: &WorkloadError, names: SettingNames) -> Vec<String> {
         WorkloadError::DiskTooSmall { .. } => named(&[DiskSize]),
         WorkloadError::VerifyGranularity(_) => named(&[RequestSize, Alignment]),
         WorkloadError::VerifyDuplicates => named(&[Dedupable, Verify]),
+        WorkloadError::NothingWritten(_) => named(&[ReadShare]),
         WorkloadError::VerifyNoReads => named(&[ReadShare, Verify]),
         WorkloadError::VerifyRoom { .. } => named(&[DiskSize, Outstanding]),
         WorkloadError::VerifyNoContent => named(&[Verify]),
@@ -178,8 +187,10 @@ mod tests {
             Blocks,
             Dedupable,
             DiskSize,
+            Durable,
             Duration,
             EqualLoad,
+            Flush,
             Metric,
             Outstanding,
             Ramp,

@@ -1,7 +1,7 @@
 //! The workload that the load options describe: a profile with changes.
 
 use stormeter_study::profile;
-use stormeter_trial::{Arrivals, Burst, Content, Distribution, SizeShare, Workload};
+use stormeter_trial::{Arrivals, Burst, Content, Distribution, FlushEvery, SizeShare, Workload};
 
 use crate::arguments_compare::{ArrivalsName, LoadOptions};
 use crate::exit::Failure;
@@ -36,6 +36,10 @@ impl LoadOptions {
         }
         if let (Some(length), Some(delay_ns)) = (self.burst, self.burst_delay) {
             workload.burst = Some(Burst { length, delay_ns });
+        }
+        workload.durable |= self.durable;
+        if let Some(text) = &self.flush {
+            workload.flush = FlushEvery::parse(text).map_err(|error| usage(&error))?;
         }
         workload.content = Content {
             compressible_percent: self.compressible * 100.0,

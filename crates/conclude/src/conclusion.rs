@@ -45,6 +45,7 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     let surroundings = Surroundings {
         is_predicted: header.prediction.is_some(),
         memories: header.datastores.iter().map(|store| store.memories.clone()).collect(),
+        promises: header.datastores.iter().map(|store| store.promise.clone()).collect(),
         ..surroundings(&header.plan, is_null, &trials, &attempts)
     };
     let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
@@ -86,7 +87,7 @@ pub fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTria
         .collect()
 }
 
-/// What is known in addition to the measured trials, except for caches; `is_null` says for each datastore of the plan
+/// What is known in addition to the measured trials, except for caches and promises; `is_null` says for each datastore of the plan
 /// whether it answers from nothing.
 pub fn surroundings(
     plan: &StudyPlan,
@@ -125,8 +126,8 @@ pub fn surroundings(
     }
     let again = attempts.measured_again(trials);
     let is_predicted = false;
-    let memories = Vec::new();
-    Surroundings { ceilings, is_null, failed, verified, again, memories, is_predicted }
+    let (memories, promises) = (Vec::new(), Vec::new());
+    Surroundings { ceilings, is_null, failed, verified, again, memories, promises, is_predicted }
 }
 
 fn kind_of(plan: &StudyPlan, datastore: Option<usize>) -> CeilingKind {

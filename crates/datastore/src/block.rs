@@ -221,7 +221,7 @@ impl Block {
 }
 
 /// The folder of the whole disk, given a folder in sysfs that may be a partition's.
-fn disk_of(folder: PathBuf) -> PathBuf {
+pub(crate) fn disk_of(folder: PathBuf) -> PathBuf {
     match folder.parent() {
         Some(disk) if folder.join("partition").exists() => disk.to_path_buf(),
         _ => folder,
@@ -253,13 +253,13 @@ fn names(path: &str, number: u64) -> bool {
             .is_ok_and(|file| file.file_type().is_block_device() && file.rdev() == number)
 }
 
-fn read_line(path: &Path) -> Option<String> {
+pub(crate) fn read_line(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn entries(folder: &Path) -> Vec<String> {
+pub(crate) fn entries(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();

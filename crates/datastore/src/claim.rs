@@ -37,8 +37,7 @@ impl Claim {
         match self {
             Self::Free => (false, None),
             Self::Continued(left) => {
-                owner.disks = left.disks;
-                owner.prepared = left.prepared;
+                owner.continue_with(&left);
                 (true, None)
             }
             Self::LeftOver(note) => {
@@ -50,15 +49,32 @@ impl Claim {
     }
 }
 
+/// Who wants the device or LUN.
+#[derive(Debug, Clone)]
+pub(crate) struct Claimant {
+    pub(crate) run_id: String,
+    /// The data that may be destroyed, as it was named.
+    pub(crate) destroy_data: Vec<PathBuf>,
+    /// The run's disks must be there.
+    pub(crate) must_exist: bool,
+}
+
 /// Decides whether what was found may be overwritten. `path` is the device's path or the LUN's URL,
 /// as the user wrote it.
 pub(crate) fn judge(
     path: &Path,
     finding: Finding,
-    run_id: &str,
-    destroy_data: &[PathBuf],
+    claimant: &Claimant,
 ) -> Result<Claim, DatastoreError> {
+    let Claimant { run_id, destroy_data, must_exist } = claimant;
     let allowed = destroy_data.iter().any(|named| named == path);
+    match finding {
+        Finding::Ours(ref signature) if *must_exist && signature.owner.run_id == *run_id => {}
+        _ if *must_exist => {
+            return Err(DatastoreError::NoDisks { path: path.into(), run_id: run_id.clone() });
+        }
+        _ => {}
+    }
     match finding {
         Finding::Blank => return Ok(Claim::Free),
         Finding::Ours(signature) => {
@@ -68,7 +84,13 @@ pub(crate) fn judge(
                 Life::Alive => {
                     return Err(DatastoreError::InUse { path: path.into(), pid: left.pid });
                 }
-                Life::Elsewhere if !allowed => {
+                Life::Own => {}
+                _ if left.awaits_check && left.run_id != *run_id && !allowed => {
+                    let run_id = left.run_id;
+                    return Err(DatastoreError::AwaitsCheck { path: path.into(), run_id });
+                }
+                // A later process of the run itself knows that the earlier one has ended.
+                Life::Elsewhere if !allowed && !left.awaits_check && !*must_exist => {
                     return Err(DatastoreError::DeviceElsewhere {
                         path: path.into(),
                         place: left.host,
@@ -76,7 +98,7 @@ pub(crate) fn judge(
                 }
                 _ => {}
             }
-            if left.run_id == run_id {
+            if left.run_id == *run_id {
                 return Ok(Claim::Continued(left));
             }
             let path = path.display().to_string();
@@ -125,18 +147,51 @@ pub(crate) fn check_fits(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Signature;
 
     const RUN: &str = "0123456789abcdef";
+
+    fn claimant(destroy_data: &[PathBuf]) -> Claimant {
+        Claimant { run_id: RUN.into(), destroy_data: destroy_data.to_vec(), must_exist: false }
+    }
+
+    #[test]
+    fn disks_that_wait_to_be_checked_are_their_runs_only() {
+        let path = Path::new("/dev/sdx");
+        let left = |run_id: &str, awaits_check| {
+            let mut owner = Owner::here(run_id);
+            (owner.pid, owner.awaits_check) = (u32::MAX, awaits_check);
+            Finding::Ours(Signature { owner })
+        };
+        let other = "fedcba9876543210";
+        let refused = judge(path, left(other, true), &claimant(&[])).err().unwrap();
+        assert!(
+            matches!(refused, DatastoreError::AwaitsCheck { ref run_id, .. } if run_id == other)
+        );
+        let allowed = judge(path, left(other, true), &claimant(&[path.into()]));
+        assert!(matches!(allowed, Ok(Claim::LeftOver(_))));
+        assert!(matches!(judge(path, left(other, false), &claimant(&[])), Ok(Claim::LeftOver(_))));
+        let continued = judge(path, left(RUN, true), &claimant(&[]));
+        assert!(matches!(continued, Ok(Claim::Continued(owner)) if owner.awaits_check));
+
+        // Who checks takes no other disks for the run's.
+        let checking = Claimant { must_exist: true, ..claimant(&[path.into()]) };
+        for finding in [Finding::Blank, left(other, false), Finding::Recognised(vec!["XFS"])] {
+            let error = judge(path, finding, &checking).err().unwrap();
+            assert!(matches!(error, DatastoreError::NoDisks { .. }), "{error}");
+        }
+        assert!(matches!(judge(path, left(RUN, false), &checking), Ok(Claim::Continued(_))));
+    }
 
     #[test]
     fn what_is_not_named_exactly_is_not_destroyed() {
         let finding = || Finding::Recognised(vec!["XFS"]);
         let path = Path::new("iscsi://nas1/iqn.2026-01.example:vm/1");
-        let refused = |named: &[PathBuf]| judge(path, finding(), RUN, named).err().unwrap();
+        let refused = |named: &[PathBuf]| judge(path, finding(), &claimant(named)).err().unwrap();
         assert!(refused(&[]).to_string().contains("XFS"));
         let other = refused(&["iscsi://nas1/iqn.2026-01.example:vm/0".into()]).to_string();
         assert!(other.contains("names another"), "{other}");
-        let claim = judge(path, finding(), RUN, &[path.into()]);
+        let claim = judge(path, finding(), &claimant(&[path.into()]));
         assert!(
             matches!(claim, Ok(Claim::Destroys(FoundData::Formats(found))) if found == ["XFS"])
         );

@@ -1,7 +1,7 @@
 //! What a datastore turned out to be, as a plain value for the results file.
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::DatastoreFact;
+use stormeter_disk::{DatastoreFact, Promise};
 
 use crate::{DatastoreUrl, DeviceFacts, Filesystem, LoopCache};
 
@@ -33,6 +33,9 @@ pub struct Description {
     /// The parameters negotiated with a server, as names and values; empty for storage on this host.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
+    /// What an acknowledged write means there; `None` in a description from before it was found out.
+    #[serde(default)]
+    pub promise: Option<Promise>,
     /// What was requested and not granted, and what else affects the result.
     pub notes: Vec<DatastoreFact>,
 }

@@ -10,13 +10,15 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use stormeter_disk::{DatastoreFact, FoundData};
+use stormeter_disk::{DatastoreFact, FoundData, Promise};
 
 use crate::aligned::AlignedBuffer;
 use crate::block::{Block, DeviceUse, DeviceUser, is_open_here};
-use crate::claim;
+use crate::claim::{self, Claimant};
+use crate::layers::System;
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
+use crate::promise;
 use crate::punch::{not_punched, punch_hole};
 use crate::signature::EDGE_BYTES;
 use crate::{Caching, DatastoreError, DeviceFacts, DiskSpec, header, inspect};
@@ -43,8 +45,7 @@ impl DeviceStore {
     pub(crate) fn open(
         path: PathBuf,
         direct_wanted: bool,
-        run_id: &str,
-        destroy_data: &[PathBuf],
+        claimant: &Claimant,
     ) -> Result<Self, DatastoreError> {
         let number = device_number(&path)?;
         let block = Block::of(number);
@@ -82,8 +83,8 @@ impl DeviceStore {
 
         let finding = inspect(&file, facts.size_bytes)
             .map_err(|error| DatastoreError::system("read", &path, error))?;
-        let mut owner = Owner::here(run_id);
-        let claim = claim::judge(&path, finding, run_id, destroy_data)?;
+        let mut owner = Owner::here(&claimant.run_id);
+        let claim = claim::judge(&path, finding, claimant)?;
         let (marked, destroys) = claim.accept(&mut owner, &mut notes);
         Ok(Self { path, number, file, facts, direct, owner, marked, destroys, notes })
     }
@@ -91,6 +92,11 @@ impl DeviceStore {
     /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.ready()
+    }
+
+    /// What an acknowledged write means on the disks.
+    pub(crate) fn promise(&self) -> Promise {
+        promise::of_device(self.number, &self.path, self.direct, &System::here())
     }
 
     /// A file handle for an engine.
@@ -137,6 +143,12 @@ impl DeviceStore {
     /// Forgets that the disks are written; the next preparation writes them again.
     pub(crate) fn forget(&mut self) {
         self.owner.prepared = false;
+    }
+
+    /// Marks the disks as waiting to be checked.
+    pub(crate) fn keep_for_check(&mut self) -> Result<(), DatastoreError> {
+        self.owner.awaits_check = true;
+        self.mark()
     }
 
     /// Refuses what is not possible here. Changes nothing.

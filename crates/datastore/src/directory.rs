@@ -8,14 +8,16 @@ use std::path::PathBuf;
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 use nix::unistd::{Whence, lseek};
-use stormeter_disk::DatastoreFact;
+use stormeter_disk::{DatastoreFact, Promise};
 
 use crate::block::{Block, parse_number};
 use crate::folder::{Folder, disk_name, folder_name};
+use crate::layers::System;
 use crate::leftover::marks_of_others;
 use crate::owner::{DiskRecord, Owner};
 use crate::prepare::{Preparation, Prepared, Target, write_all};
 use crate::probe::{DirectIo, direct_io};
+use crate::promise;
 use crate::punch::{not_punched, punch_hole};
 use crate::space::Space;
 use crate::{
@@ -44,6 +46,7 @@ impl DirectoryStore {
         direct_wanted: bool,
         run_id: &str,
         number: u32,
+        must_exist: bool,
     ) -> Result<Self, DatastoreError> {
         match std::fs::metadata(&directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -58,12 +61,19 @@ impl DirectoryStore {
         if Space::of(&directory)?.read_only {
             return Err(DatastoreError::ReadOnly { path: directory });
         }
+        let name = folder_name(run_id, number);
+        let is_there = || {
+            let owner = Folder::open(&directory, &name).ok().and_then(|folder| folder.owner());
+            owner.is_some_and(|owner| owner.run_id == run_id && owner.ready().is_some())
+        };
+        if must_exist && !is_there() {
+            return Err(DatastoreError::NoDisks { path: directory, run_id: run_id.into() });
+        }
         let leftovers = clean_leftovers(&directory, run_id)
             .map_err(|error| DatastoreError::system("list", &directory, error))?;
         let mut notes = leftovers.removed;
         notes.extend(leftovers.kept);
 
-        let name = folder_name(run_id, number);
         let (folder, owner) = Folder::claim(&directory, &name, run_id)?;
         let mut store = Self {
             filesystem: Filesystem::of(&directory),
@@ -136,6 +146,11 @@ impl DirectoryStore {
         Some(Block::numbered(&self.filesystem.as_ref()?.device_number)?.disk_name())
     }
 
+    /// What an acknowledged write means on the disks.
+    pub(crate) fn promise(&self) -> Promise {
+        promise::of_file_system(self.filesystem.as_ref(), self.direct, &System::here())
+    }
+
     /// Whether the page cache is bypassed.
     pub(crate) fn direct(&self) -> bool {
         self.direct
@@ -154,6 +169,13 @@ impl DirectoryStore {
     /// The disks that exist and are ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.ready()
+    }
+
+    /// Marks the disks as waiting to be checked, and puts their names on stable storage.
+    pub(crate) fn keep_for_check(&mut self) -> Result<(), DatastoreError> {
+        self.owner.awaits_check = true;
+        self.folder.write_owner(&self.owner)?;
+        self.folder.sync()
     }
 
     /// Refuses what is not possible here. Changes nothing.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::block::DeviceUse;
 
 use nix::errno::Errno;
+use stormeter_disk::{DeviceError, Kind};
 use stormeter_uring::EngineError;
 
 use crate::UrlError;
@@ -333,6 +334,28 @@ pub enum DatastoreError {
         /// The disk.
         path: PathBuf,
     },
+    /// Disks that must be there are not.
+    #[error(
+        "{path} has no disks of run {run_id}: is the storage back, and is it the same? If it is, it has lost them, or \
+         they were removed"
+    )]
+    NoDisks {
+        /// The storage.
+        path: PathBuf,
+        /// The run.
+        run_id: String,
+    },
+    /// The device holds disks that wait to be checked.
+    #[error(
+        "{path} holds records of run {run_id} that wait to be checked: check them and have them removed, or permit \
+         that all data on it be destroyed"
+    )]
+    AwaitsCheck {
+        /// The device.
+        path: PathBuf,
+        /// The run.
+        run_id: String,
+    },
     /// Disks were opened before they were created.
     #[error("the disks {first} to {last} are not prepared: prepare them first")]
     NotPrepared {
@@ -349,6 +372,16 @@ pub enum DatastoreError {
     NoClientCache {
         /// The datastore.
         name: String,
+    },
+    /// The storage does not know flushes or durable writes.
+    #[error("{name} refuses a {operation} ({error}): {}", unsupported(*operation))]
+    FlushUnsupported {
+        /// The datastore.
+        name: String,
+        /// [`Kind::Flush`] or [`Kind::DurableWrite`].
+        operation: Kind,
+        /// The answer.
+        error: DeviceError,
     },
     /// The storage cannot free blocks.
     #[error(
@@ -397,6 +430,20 @@ pub enum DatastoreError {
         /// The system's reason.
         source: io::Error,
     },
+}
+
+/// What it means that storage does not know an operation, and what to do.
+fn unsupported(operation: Kind) -> &'static str {
+    match operation {
+        Kind::DurableWrite => {
+            "a write cannot be made to wait for stable storage here; measure with flushes instead of durable \
+             writes, or another datastore or driver"
+        }
+        Kind::Read | Kind::Write | Kind::Flush => {
+            "an acknowledged write cannot be put on stable storage on demand here; measure without flushes and \
+             durable writes, or another datastore or driver"
+        }
+    }
 }
 
 impl DatastoreError {

@@ -1,4 +1,14 @@
 //! Disks that are files, or extents of one file, behind one I/O engine.
+//!
+//! What durability means here is what Linux makes of it:
+//! - A flush is `fdatasync(2)`. It covers the writes that completed before it was submitted: those in the page cache are
+//!   written, and a device empties its volatile cache. Of writes that are outstanding meanwhile, direct
+//!   ones may or may not be covered, and nothing tells which.
+//! - On a device that holds several disks, a flush of one flushes the device, and so the completed writes of all.
+//!   Disks that are files are flushed one by one; what else the file system and the device empty with them is up to
+//!   those.
+//! - A durable write is a write with `RWF_DSYNC`. The kernel sends a direct one past the device's cache (FUA) where
+//!   neither the file's size nor its blocks change and the device can; otherwise it flushes the device after the write.
 
 use std::fs::File;
 
@@ -28,8 +38,9 @@ pub struct FileDisks {
     engine: Engine,
     extents: Vec<Extent>,
     size_bytes: u64,
-    /// Whether anything was written, so that there may be something to flush.
-    has_written: bool,
+    /// The numbers of the operations so far, or-ed: zero if nothing was written or flushed, so that there is nothing to
+    /// settle.
+    kinds_seen: u8,
     /// Operations that would exceed their disk: they fail here and never reach the storage.
     refused: Vec<Completion>,
 }
@@ -43,7 +54,7 @@ impl FileDisks {
         options: impl FnOnce(EngineOptions) -> EngineOptions,
     ) -> Result<Self, EngineError> {
         let engine = Engine::open(choice, options(EngineOptions::new(files)))?;
-        Ok(Self { engine, extents, size_bytes, has_written: false, refused: Vec::new() })
+        Ok(Self { engine, extents, size_bytes, kinds_seen: 0, refused: Vec::new() })
     }
 
     /// `io_uring` or `positional`.
@@ -58,7 +69,7 @@ impl FileDisks {
     /// cache that loses it with the power: anything left there would be written while the next trial is
     /// measured. Calls `give_up` before each file.
     pub(crate) fn settle(&mut self, give_up: &dyn Fn() -> bool) -> std::io::Result<()> {
-        if std::mem::take(&mut self.has_written) { self.engine.sync(give_up) } else { Ok(()) }
+        if std::mem::take(&mut self.kinds_seen) == 0 { Ok(()) } else { self.engine.sync(give_up) }
     }
 
     /// What the engine was asked for and did not get.
@@ -84,11 +95,12 @@ impl Disks for FileDisks {
             };
             let kind = match one.kind {
                 Kind::Read => stormeter_uring::Kind::Read,
-                Kind::Write => {
-                    self.has_written = true;
-                    stormeter_uring::Kind::Write
-                }
+                Kind::Write => stormeter_uring::Kind::Write,
+                Kind::DurableWrite => stormeter_uring::Kind::DurableWrite,
+                Kind::Flush => stormeter_uring::Kind::Flush,
             };
+            // Without a branch: a read is 0.
+            self.kinds_seen |= one.kind as u8;
             let raw = RawOperation {
                 user: one.slot,
                 file: extent.file,
@@ -204,6 +216,60 @@ mod tests {
             assert_eq!(finish(&mut disks, 1), [Completion::moved(103, 4096)]);
             assert!(disks.buffer(3).unwrap()[..4096].iter().all(|&byte| byte == 2));
         });
+    }
+
+    #[test]
+    fn flushes_and_durable_writes_leave_nothing_in_memory() {
+        both_engines(|choice| {
+            let cases: [(&[Kind], bool); 3] = [
+                (&[Kind::Write], true),
+                (&[Kind::DurableWrite], false),
+                (&[Kind::Write, Kind::Flush], false),
+            ];
+            for (kinds, is_dirty) in cases {
+                let file = tempfile::tempfile().unwrap();
+                let files = vec![file.try_clone().unwrap()];
+                let extents = vec![Extent { file: 0, base_bytes: 4096 }];
+                let disks = FileDisks::open(choice, files, extents, SIZE, |o| {
+                    o.buffers(1, 4096).in_flight(1)
+                });
+                let mut disks = disks.unwrap();
+                for &kind in kinds {
+                    let done = if kind == Kind::Flush {
+                        let flush = operation(kind, 0, 0, 0);
+                        // Beyond all buffers: it needs none.
+                        disks
+                            .submit(&[Operation { length_bytes: 0, buffer: 99, ..flush }])
+                            .unwrap();
+                        Completion::moved(100, 0)
+                    } else {
+                        disks.submit(&[operation(kind, 0, 8192, 0)]).unwrap();
+                        Completion::moved(100, 4096)
+                    };
+                    assert_eq!(finish(&mut disks, 1), [done], "{kind}");
+                }
+                assert_eq!(file.metadata().unwrap().len(), 4096 + 8192 + 4096);
+                let dirty = dirty_bytes(&file);
+                if is_dirty && dirty == 0 {
+                    eprintln!("NOT RUN: nothing is dirty on the file system of temporary files");
+                    return;
+                }
+                assert_eq!(dirty > 0, is_dirty, "{kinds:?}");
+            }
+        });
+    }
+
+    /// Bytes of a file that were in memory and not on storage: the kernel counts, for each thread, those that it need not
+    /// write any more because the thread cut a file short (proc(5)).
+    fn dirty_bytes(file: &File) -> u64 {
+        let cancelled = || {
+            let text = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+            let line = text.lines().find_map(|line| line.strip_prefix("cancelled_write_bytes: "));
+            line.unwrap().parse::<u64>().unwrap()
+        };
+        let before = cancelled();
+        file.set_len(0).unwrap();
+        cancelled() - before
     }
 
     #[test]

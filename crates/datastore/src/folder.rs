@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, fstat, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
 use stormeter_disk::DatastoreFact;
 
 use crate::owner::{MAX_MARK_BYTES, Owner, is_run_id};
@@ -83,8 +83,7 @@ impl Folder {
                     Some(old) if old.run_id == run_id => {
                         let remedy = format!("remove it (rm -r {})", path.display());
                         old.refuse_if_used(&path, is_shared(directory), remedy)?;
-                        owner.disks = old.disks;
-                        owner.prepared = old.prepared;
+                        owner.continue_with(&old);
                     }
                     Some(_) => return Err(taken()),
                     // A run that was killed between creating the folder and marking it.
@@ -159,6 +158,13 @@ impl Folder {
             Ok(())
         };
         write().map_err(|error| DatastoreError::system("write", self.path.join(MARK), error))
+    }
+
+    /// Puts the names of the folder and of the files in it on stable storage.
+    pub(crate) fn sync(&self) -> Result<(), DatastoreError> {
+        fsync(&self.fd)
+            .and_then(|()| fsync(&self.parent))
+            .map_err(|errno| DatastoreError::system("sync", &self.path, errno))
     }
 
     /// Opens a file in the folder; never through a symbolic link.

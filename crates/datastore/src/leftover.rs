@@ -65,6 +65,10 @@ impl Leftovers {
         let path = folder.display().to_string();
         match owner.life(is_shared) {
             Life::Own | Life::Alive => {}
+            Life::Gone | Life::Elsewhere if owner.awaits_check => {
+                let run_id = owner.run_id.clone();
+                self.kept.push(DatastoreFact::AwaitsCheck { path, run_id });
+            }
             Life::Elsewhere => {
                 let machine = owner.host.clone();
                 self.kept.push(DatastoreFact::RunElsewhere { path, machine });

@@ -24,6 +24,7 @@ mod fill;
 mod folder;
 mod header;
 mod iscsi;
+mod layers;
 mod leftover;
 mod network;
 mod nfs;
@@ -33,6 +34,7 @@ mod owner;
 mod prepare;
 mod presence;
 mod probe;
+mod promise;
 mod punch;
 mod signature;
 mod space;
@@ -41,7 +43,9 @@ mod url;
 
 pub use block::{DeviceFacts, DeviceUse, DeviceUser, LoopCache};
 pub use clock::RealClock;
-pub use datastore::{CloseSummary, Datastore, DiskReset, DiskSet, stays_of_this_process};
+pub use datastore::{
+    CloseSummary, Datastore, DiskReset, DiskSet, Durability, stays_of_this_process,
+};
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;

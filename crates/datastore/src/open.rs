@@ -13,6 +13,10 @@ pub struct OpenOptions {
     /// Devices and LUNs whose data may be destroyed (`--destroy-data`), exactly as their URLs name
     /// them (without the password).
     pub destroy_data: Vec<PathBuf>,
+    /// The run's disks must be there already, fully written ([`Datastore::keep_for_check`]); nothing is created.
+    ///
+    /// [`Datastore::keep_for_check`]: crate::Datastore::keep_for_check
+    pub must_exist: bool,
 }
 
 /// Memory and queue depth of the disks of one I/O thread.

@@ -48,6 +48,9 @@ pub(crate) struct Owner {
     /// How often the mark was renewed, for runs on other machines that cannot see whether this process is alive.
     #[serde(default)]
     pub(crate) renewed: u64,
+    /// The disks outlive their run, which was to be cut off: they wait to be checked.
+    #[serde(default)]
+    pub(crate) awaits_check: bool,
 }
 
 /// Which disks exist.
@@ -102,6 +105,7 @@ impl Owner {
             disks: None,
             prepared: false,
             renewed: 0,
+            awaits_check: false,
         }
     }
 
@@ -142,6 +146,13 @@ impl Owner {
         self.life_as_seen_by(&Self::here(&self.run_id), is_shared)
     }
 
+    /// Continues with the disks of an earlier process of the run.
+    pub(crate) fn continue_with(&mut self, left: &Owner) {
+        self.disks = left.disks;
+        self.prepared = left.prepared;
+        self.awaits_check = left.awaits_check;
+    }
+
     /// Refuses a folder of this run in which another process is working, or may be. `remedy` is for the
     /// case that this cannot be determined.
     pub(crate) fn refuse_if_used(
@@ -152,6 +163,8 @@ impl Owner {
     ) -> Result<(), DatastoreError> {
         match self.life(is_shared) {
             Life::Own | Life::Gone => Ok(()),
+            // The caller has the run's journal. Its machine may have been another one.
+            Life::Elsewhere if self.awaits_check => Ok(()),
             Life::Alive => Err(DatastoreError::InUse { path: path.into(), pid: self.pid }),
             Life::Elsewhere => Err(DatastoreError::Elsewhere {
                 path: path.into(),

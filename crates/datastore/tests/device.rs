@@ -74,7 +74,10 @@ impl Loop {
     fn open_as(&self, run_id: &str, destroy: &[&Path]) -> Result<Datastore, DatastoreError> {
         let url = DatastoreUrl::parse(self.device.to_str().unwrap())?;
         let destroy_data = destroy.iter().map(|path| path.to_path_buf()).collect();
-        Datastore::open(&url, OpenOptions { run_id: run_id.into(), destroy_data, number: 0 })
+        Datastore::open(
+            &url,
+            OpenOptions { run_id: run_id.into(), destroy_data, ..OpenOptions::default() },
+        )
     }
 
     fn open(&self) -> Result<Datastore, DatastoreError> {

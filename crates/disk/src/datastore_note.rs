@@ -80,6 +80,13 @@ pub enum DatastoreFact {
         /// Its id.
         run_id: String,
     },
+    /// A folder holds the records of a run that was to be cut off, until they are checked.
+    AwaitsCheck {
+        /// The folder.
+        path: String,
+        /// The run.
+        run_id: String,
+    },
     /// A folder belongs to a run on another machine, which may have ended.
     RunElsewhere {
         /// The run's folder.
@@ -130,7 +137,7 @@ pub enum DatastoreFact {
         /// The data.
         found: FoundData,
     },
-    /// A LUN reports a write cache.
+    /// A LUN reports a write cache. Of an earlier version: [`Promise`](crate::Promise) says it now.
     WriteCache,
     /// A LUN keeps nothing of what is written to it.
     KeepsNothing,

@@ -105,6 +105,11 @@ pub enum StorageEvent {
         /// The error; `None` if the connection was gone.
         reason: Option<Said>,
     },
+    /// The unit reported a power on or reset while its write cache may have held writes that no flush had covered: they
+    /// may be lost, and the flushes that cover them fail.
+    CacheMayBeLost,
+    /// The unit refused a write with FUA, which it reports to support: durable writes are written and then flushed.
+    ForcedAccessRefused,
     /// The server refused an operation.
     Refused {
         /// The operation.

@@ -24,7 +24,8 @@
 //!             let place = &mut self.bytes[from..from + operation.length_bytes as usize];
 //!             match operation.kind {
 //!                 Kind::Read => self.buffer.copy_from_slice(place),
-//!                 Kind::Write => place.copy_from_slice(&self.buffer),
+//!                 Kind::Write | Kind::DurableWrite => place.copy_from_slice(&self.buffer),
+//!                 Kind::Flush => {}
 //!             }
 //!             let result = operation.length_bytes as i32;
 //!             self.done.push(Completion { slot: operation.slot, result });
@@ -64,9 +65,11 @@ mod datastore_note;
 mod disks;
 mod incident;
 mod operation;
+mod promise;
 
 pub use clock::Clock;
 pub use datastore_note::{DatastoreFact, DatastoreNote, EngineNote, FoundData};
 pub use disks::{Disks, DisksError, Wait};
 pub use incident::{Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent};
 pub use operation::{Completion, DeviceError, Kind, Operation};
+pub use promise::{Acknowledged, Promise, PromiseEvidence};

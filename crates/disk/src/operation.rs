@@ -4,25 +4,40 @@ use serde::{Deserialize, Serialize};
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Kind {
     /// Bytes from the disk into the buffer.
     Read = 0,
-    /// Bytes from the buffer onto the disk.
+    /// Bytes from the buffer onto the disk. When it completes, the storage may hold them in a cache that a loss of
+    /// power empties.
     Write = 1,
+    /// A write that completes when its bytes are on stable storage (FUA, `O_DSYNC`, NFS `FILE_SYNC`).
+    DurableWrite = 3,
+    /// Puts every write to the disk that completed before the flush was submitted on stable storage. Moves no
+    /// bytes: offset and length are 0, the buffer is not used, and it completes with 0. What it does for
+    /// writes that are outstanding meanwhile depends on the storage.
+    Flush = 2,
 }
 
 impl Kind {
-    /// Both kinds, in the order in which tables list them.
-    pub const ALL: [Kind; 2] = [Kind::Read, Kind::Write];
+    /// All kinds, in the order in which tables list them.
+    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::DurableWrite, Kind::Flush];
 
-    /// `read` or `write`.
+    /// `read`, `write`, `durable write` or `flush`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Read => "read",
             Kind::Write => "write",
+            Kind::DurableWrite => "durable write",
+            Kind::Flush => "flush",
         }
+    }
+
+    /// Whether bytes go from the buffer onto the disk.
+    #[inline]
+    pub fn is_write(self) -> bool {
+        matches!(self, Kind::Write | Kind::DurableWrite)
     }
 }
 
@@ -32,7 +47,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// A request to move `length_bytes` bytes between a disk and a buffer.
+/// A request to move `length_bytes` bytes between a disk and a buffer, or to flush a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
     /// Offset on the virtual disk, in bytes.
@@ -45,7 +60,7 @@ pub struct Operation {
     pub slot: u32,
     /// Number of the buffer (see [`crate::Disks::buffer`]) to read into or write from.
     pub buffer: u32,
-    /// Read or write.
+    /// What it does.
     pub kind: Kind,
 }
 
@@ -89,6 +104,8 @@ impl DeviceError {
     pub const IO: DeviceError = DeviceError(5);
     /// ENOSPC: no space is left.
     pub const NO_SPACE: DeviceError = DeviceError(28);
+    /// EOPNOTSUPP: the storage does not know the operation.
+    pub const NOT_SUPPORTED: DeviceError = DeviceError(95);
 }
 
 impl std::fmt::Display for DeviceError {

@@ -4,7 +4,7 @@
 //! has a cursor with its own random stream. So the k-th request of a disk is the same whatever the
 //! other disks do and however fast the answers come: same seed, same operations.
 
-use stormeter_disk::Kind;
+use crate::direction::Direction;
 
 use crate::random::{Random, below, unit};
 use crate::zipf::{Scatter, Zipf};
@@ -52,7 +52,7 @@ pub(crate) struct Cursor {
 /// A request without its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
-    pub(crate) kind: Kind,
+    pub(crate) direction: Direction,
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
 }
@@ -111,7 +111,8 @@ impl Pattern {
     #[inline]
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Request {
         let word = cursor.random.next();
-        let kind = if word & 0xffff_ffff < self.read_below { Kind::Read } else { Kind::Write };
+        let direction =
+            if word & 0xffff_ffff < self.read_below { Direction::Read } else { Direction::Write };
         let is_random = word >> 32 < self.random_below;
         let (offset_bytes, length_bytes) = match &self.plain {
             Some(places) if is_random => {
@@ -120,7 +121,7 @@ impl Pattern {
             _ => self.mixed(cursor, is_random),
         };
         cursor.next_bytes = offset_bytes + u64::from(length_bytes);
-        Request { kind, offset_bytes, length_bytes }
+        Request { direction, offset_bytes, length_bytes }
     }
 
     /// Offset and length in the general case.
@@ -198,7 +199,7 @@ mod tests {
             requests.iter().filter(|r| test(r)).count() as f64 / requests.len() as f64
         };
         // Five standard deviations of a share of 100 000 draws are below 0.8 %.
-        assert!((share(&|r| r.kind == Kind::Read) - 0.75).abs() < 0.008);
+        assert!((share(&|r| r.direction == Direction::Read) - 0.75).abs() < 0.008);
         assert!((share(&|r| r.length_bytes == 4096) - 0.30).abs() < 0.008);
         let sequential = requests
             .windows(2)

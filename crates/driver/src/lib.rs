@@ -50,12 +50,14 @@
 mod arrivals;
 mod compact_histogram;
 mod content;
+mod direction;
+mod direction_counts;
 mod drive;
 mod fixed_work;
+mod flushes;
 mod generator;
 mod held_buffers;
 mod issue_log;
-mod kind_counts;
 mod observer;
 mod pacing;
 mod random;

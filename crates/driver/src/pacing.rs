@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use stormeter_disk::Kind;
-
 use crate::arrivals::DueTimes;
+use crate::direction::Direction;
 use crate::issue_log::IssueLog;
 use stormeter_trial::{Arrivals, Burst, Trial};
 
@@ -19,7 +18,7 @@ pub(crate) struct Slot {
     pub(crate) disk: u32,
     /// 0: idle.
     pub(crate) length_bytes: u32,
-    pub(crate) kind: Kind,
+    pub(crate) direction: Direction,
 }
 
 /// How requests follow completions.
@@ -28,6 +27,8 @@ pub(crate) struct Slot {
 pub(crate) enum Pacing {
     /// At once, on the same slot.
     Closed,
+    /// The same with flushes: a slot may have to wait for one ([`crate::flushes`]).
+    Flushed,
     /// In groups.
     Bursts { burst: Burst, disks: Vec<BurstState>, resting: BinaryHeap<Reverse<(u64, u32)>> },
     /// When they are due, on any free slot.
@@ -48,8 +49,13 @@ impl Pacing {
             Arrivals::Closed { outstanding } => outstanding,
             _ => u32::MAX,
         };
-        let idle =
-            Slot { started_ns: 0, offset_bytes: 0, disk: 0, length_bytes: 0, kind: Kind::Read };
+        let idle = Slot {
+            started_ns: 0,
+            offset_bytes: 0,
+            disk: 0,
+            length_bytes: 0,
+            direction: Direction::Read,
+        };
         let slots = (0..slots_count).map(|slot| Slot { disk: slot / per_disk, ..idle }).collect();
         let arrival_seed = trial.seed ^ (u64::from(trial.first_disk) << 20);
         let due = DueTimes::new(trial.workload.arrivals, trial.disks, arrival_seed);
@@ -69,6 +75,7 @@ impl Pacing {
                     .collect(),
                 resting: BinaryHeap::new(),
             },
+            (None, None) if trial.workload.flush.is_some() => Pacing::Flushed,
             (None, None) => Pacing::Closed,
         };
         (pacing, slots)

@@ -1,13 +1,14 @@
 //! Counts what the loop sees: per disk, per interval, per latency bucket.
 //!
 //! The three tallies are separate on purpose (see [`crate::sample`]). Recording one I/O updates the disk's
-//! counters, the interval's counters, and a bucket each of the disk's histogram and of the kind's; no
+//! counters, the interval's counters, and a bucket each of the disk's histogram and of the direction's; no
 //! division, and no allocation except for the first latency of an octave.
 
 use stormeter_disk::Kind;
 
 use crate::compact_histogram::{CompactHistogram, DiskCounts};
-use crate::kind_counts::KindCounts;
+use crate::direction::Direction;
+use crate::direction_counts::DirectionCounts;
 use stormeter_trial::histogram::bucket_of;
 use stormeter_trial::{
     DiskTotals, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
@@ -18,12 +19,13 @@ use stormeter_trial::{
 #[derive(Debug)]
 pub(crate) struct Recorder {
     disks: Vec<[Tally; 2]>,
-    /// Latencies of all disks, by kind.
-    latencies: KindCounts,
+    /// Latencies of all disks, by direction.
+    latencies: DirectionCounts,
     current: [IntervalTotals; 2],
     rows: Vec<Interval>,
     errors: [u64; 2],
     shorts: [u64; 2],
+    failed_flushes: u64,
     io_failures: Vec<IoFailure>,
 }
 
@@ -53,6 +55,7 @@ impl Tally {
 /// The totals of a trial's tallies.
 pub(crate) struct Recorded {
     pub(crate) reads: KindTotals,
+    /// Durable or not.
     pub(crate) writes: KindTotals,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) disks: Vec<DiskTotals>,
@@ -63,11 +66,12 @@ impl Recorder {
     pub(crate) fn new(disks: u32) -> Self {
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
-            latencies: KindCounts::new(),
+            latencies: DirectionCounts::new(),
             current: Default::default(),
             rows: Vec::new(),
             errors: [0; 2],
             shorts: [0; 2],
+            failed_flushes: 0,
             io_failures: Vec::new(),
         }
     }
@@ -76,8 +80,8 @@ impl Recorder {
     // Always inlined: left to itself the compiler makes it a call, which costs nine instructions per
     // I/O.
     #[inline(always)]
-    pub(crate) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
-        let row = &mut self.current[kind as usize];
+    pub(crate) fn record(&mut self, disk: u32, direction: Direction, bytes: u32, latency_ns: u64) {
+        let row = &mut self.current[direction as usize];
         row.operations += 1;
         row.bytes += u64::from(bytes);
         row.latency_sum_ns += latency_ns;
@@ -85,7 +89,7 @@ impl Recorder {
         if latency_ns > row.latency_max_ns {
             row.latency_max_ns = latency_ns;
         }
-        let tally = &mut self.disks[disk as usize][kind as usize];
+        let tally = &mut self.disks[disk as usize][direction as usize];
         tally.operations += 1;
         tally.bytes += u64::from(bytes);
         tally.latency_sum_ns += latency_ns;
@@ -97,27 +101,35 @@ impl Recorder {
         }
         let bucket = bucket_of(latency_ns);
         tally.histogram.record(bucket);
-        self.latencies.record(kind, bucket);
+        self.latencies.record(direction, bucket);
     }
 
     /// Bytes that moved in the current interval, as part of an operation that has not ended yet.
-    pub(crate) fn moved(&mut self, kind: Kind, bytes: u64) {
-        self.current[kind as usize].bytes += bytes;
+    pub(crate) fn moved(&mut self, direction: Direction, bytes: u64) {
+        self.current[direction as usize].bytes += bytes;
     }
 
     /// An operation of many I/Os that has ended, and whose `bytes` were reported to
     /// [`Recorder::moved`].
-    pub(crate) fn record_whole(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
-        self.record(disk, kind, 0, latency_ns);
-        self.disks[disk as usize][kind as usize].bytes += bytes;
+    pub(crate) fn record_whole(
+        &mut self,
+        disk: u32,
+        direction: Direction,
+        bytes: u64,
+        latency_ns: u64,
+    ) {
+        self.record(disk, direction, 0, latency_ns);
+        self.disks[disk as usize][direction as usize].bytes += bytes;
     }
 
-    /// One I/O that failed, at any time of the trial.
+    /// One I/O or flush that failed, at any time of the trial.
     #[cold]
     pub(crate) fn io_failed(&mut self, failure: IoFailure) {
-        match failure.outcome {
-            IoFailureOutcome::Failed(_) => self.errors[failure.kind as usize] += 1,
-            IoFailureOutcome::Short(_) => self.shorts[failure.kind as usize] += 1,
+        let direction = Direction::of(failure.kind) as usize;
+        match (failure.kind, failure.outcome) {
+            (Kind::Flush, _) => self.failed_flushes += 1,
+            (_, IoFailureOutcome::Failed(_)) => self.errors[direction] += 1,
+            (_, IoFailureOutcome::Short(_)) => self.shorts[direction] += 1,
         }
         if self.io_failures.len() < MAX_IO_FAILURES_KEPT {
             self.io_failures.push(failure);
@@ -125,7 +137,7 @@ impl Recorder {
     }
 
     pub(crate) fn io_failures(&self) -> u64 {
-        self.errors.iter().chain(&self.shorts).sum()
+        self.failed_flushes + self.errors.iter().chain(&self.shorts).sum::<u64>()
     }
 
     /// Ends the current row of the time plot and returns it.

@@ -413,6 +413,7 @@ fn whatever_the_disks_do_the_tallies_agree() {
         let faults = FaultPlan {
             errors: (seed % 11) as f64 / 1000.0,
             shorts: (seed % 13) as f64 / 1000.0,
+            flush_errors: 0.0,
             full_from: (seed % 17 == 0).then_some(100),
             stall: (seed % 5 == 0)
                 .then_some(Stall { at_ns: (seed % 50) * MS, for_ns: (seed % 20) * MS }),

@@ -1,6 +1,8 @@
 //! Entry points for arbitrary bytes, for fuzzers and for the tests that do the same on a small
 //! scale. None of them may panic, loop forever, or allocate memory that the bytes merely claim.
 
+use std::rc::Rc;
+
 use stormeter_disk::{Kind, Operation};
 use stormeter_wire::{Heap, Memory, Outbox, Session as WireSession};
 
@@ -41,7 +43,7 @@ pub fn parsers(bytes: &[u8]) {
     let _ = pdu::parse(bytes, digests, 1 << 16);
 }
 
-/// A session that reads, writes and sends commands, fed with a stream from the target.
+/// A session that reads, writes, flushes and sends commands, fed with a stream from the target.
 ///
 /// The first byte selects: bit 0 sends a NOP by letting time pass, bit 1 closes in the middle, the
 /// rest is the largest piece that arrives at once. Returns the number of completed operations,
@@ -52,16 +54,22 @@ pub fn parsers(bytes: &[u8]) {
 /// should find.
 pub fn session(bytes: &[u8]) -> usize {
     let Some((&how, stream)) = bytes.split_first() else { return 0 };
-    let mut memory = Heap::new(4, 64 << 10);
+    let mut memory = Heap::new(6, 64 << 10);
     let mut out = Outbox::default();
     let mut done = Vec::new();
     let mut session = Session::new(options());
     session.connected(0, &memory, &mut out);
-    for slot in 0..4 {
-        let kind = if slot % 2 == 0 { Kind::Read } else { Kind::Write };
+    for slot in 0..6 {
+        let kind = match slot {
+            0 | 2 => Kind::Read,
+            1 | 3 => Kind::Write,
+            4 => Kind::DurableWrite,
+            _ => Kind::Flush,
+        };
+        let is_flush = kind == Kind::Flush;
         let operation = Operation {
-            offset_bytes: u64::from(slot) * 65_536,
-            length_bytes: 4096 << (slot * 4 / 3),
+            offset_bytes: if is_flush { 0 } else { u64::from(slot) * 65_536 },
+            length_bytes: if is_flush { 0 } else { 4096 << (slot % 4 * 4 / 3) },
             disk: 0,
             slot,
             buffer: slot,
@@ -120,7 +128,7 @@ pub fn session(bytes: &[u8]) -> usize {
     let mut slots: Vec<u32> =
         done.iter().map(|one| one.slot).chain(left.iter().map(|one| one.slot)).collect();
     slots.sort_unstable();
-    assert_eq!(slots, [0, 1, 2, 3], "each operation is completed or surrendered, once");
+    assert_eq!(slots, [0, 1, 2, 3, 4, 5], "each operation is completed or surrendered, once");
     done.len()
 }
 
@@ -134,6 +142,8 @@ fn options() -> Options {
         parameters: Parameters::default(),
         block_bytes: 512,
         extents: vec![0],
+        disk_bytes: 1 << 20,
+        cache: Rc::default(),
         max_transfer_bytes: 32 << 10,
         timeouts: Timeouts::default(),
         flush_on_close: true,

@@ -21,8 +21,10 @@ mod secret;
 mod serial;
 pub mod session;
 pub mod text;
+mod unit_cache;
 
 pub use discovery::Discovery;
 pub use login::{Isid, LoginError, Negotiated, Parameters};
 pub use secret::Secret;
 pub use session::{Command, CommandError, Error, Options, Session, Timeouts};
+pub use unit_cache::UnitCache;

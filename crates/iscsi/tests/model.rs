@@ -5,11 +5,13 @@
 
 mod common;
 
+use std::rc::Rc;
+
 use common::target::{Manner, Target};
 use common::{BLOCK, Dice, options};
 use stormeter_disk::{Completion, Kind, Operation};
 use stormeter_iscsi::login::Digest;
-use stormeter_iscsi::{Parameters, Session};
+use stormeter_iscsi::{Parameters, Session, UnitCache};
 use stormeter_wire::{Heap, Memory, Outbox, Session as WireSession, SessionState};
 
 const DISK_BLOCKS: u32 = 600;
@@ -56,6 +58,11 @@ impl Model {
             refusals: if dice.chance(500) { 30 } else { 0 },
             echoes: if dice.chance(500) { 50 } else { 0 },
             piecemeal: dice.chance(500),
+            attention: 0x29,
+            takes_fua: dice.chance(700),
+            takes_ranges: dice.chance(500),
+            greets: dice.chance(500),
+            lies: false,
         };
         let mut digest = |on: bool| match (on, dice.chance(500)) {
             (true, true) => vec![Digest::Crc32c],
@@ -71,6 +78,9 @@ impl Model {
         parameters.max_receive_bytes = dice.between(512, 60_000);
         parameters.max_burst_bytes = dice.between(2048, 100_000);
         let mut options = options(parameters);
+        // The target reports resets at random, which with a cache fail flushes: see `power_cut.rs`.
+        options.cache = Rc::new(UnitCache::new(Some(false), dice.chance(500)));
+        options.disk_bytes = u64::from(DISK_BLOCKS * BLOCK) * u64::from(dice.between(0, 1));
         options.max_transfer_bytes = dice.between(1, 200) * 300;
         options.flush_on_close = false;
         let disk: Vec<u8> = (0..DISK_BLOCKS * BLOCK).map(|_| dice.word() as u8).collect();
@@ -112,7 +122,16 @@ impl Model {
             disk: 0,
             slot,
             buffer: slot,
-            kind: if self.dice.chance(500) { Kind::Read } else { Kind::Write },
+            kind: match self.dice.between(0, 9) {
+                0..=4 => Kind::Read,
+                5..=7 => Kind::Write,
+                8 => Kind::DurableWrite,
+                _ => Kind::Flush,
+            },
+        };
+        let operation = match operation.kind {
+            Kind::Flush => Operation { offset_bytes: 0, length_bytes: 0, ..operation },
+            _ => operation,
         };
         // For two overlapping operations the correct result would be undefined.
         let end = |one: &Operation| one.offset_bytes + u64::from(one.length_bytes);
@@ -139,12 +158,13 @@ impl Model {
         let place = begin..begin + operation.length_bytes as usize;
         let buffer = &self.memory.buffers[operation.slot as usize][..place.len()];
         match operation.kind {
-            Kind::Write => self.expected[place].copy_from_slice(buffer),
             Kind::Read => assert!(
                 self.expected[place] == *buffer,
                 "seed {}: {operation:?} read something else",
                 self.seed
             ),
+            Kind::Write | Kind::DurableWrite => self.expected[place].copy_from_slice(buffer),
+            Kind::Flush => {}
         }
     }
 
@@ -188,13 +208,27 @@ impl Model {
         }
         self.back.extend(fresh);
         let mut done = Vec::new();
+        let outcome = self.hand_over(given, &mut done);
+        // What was completed before an error is completed.
+        for completion in done {
+            self.complete(completion);
+        }
+        outcome
+    }
+
+    /// Gives the session what has arrived.
+    fn hand_over(
+        &mut self,
+        given: &mut usize,
+        done: &mut Vec<Completion>,
+    ) -> Result<(), stormeter_iscsi::Error> {
         let (now_ns, memory, out) = (self.now_ns, &mut self.memory, &mut self.out);
         if let Some(span) = self.session.direct() {
             assert_eq!(*given, 0, "something was left and payload is to be received directly");
             let length = span.length.min(self.back.len() as u32);
             let bytes: Vec<u8> = self.back.drain(..length as usize).collect();
             memory.bytes_mut(span.part(0, length)).unwrap().copy_from_slice(&bytes);
-            self.session.received_directly(length, now_ns, memory, out, &mut done)?;
+            self.session.received_directly(length, now_ns, memory, out, done)?;
         } else {
             let rest = self.back.len() - *given;
             let more = if self.single_bytes {
@@ -203,17 +237,13 @@ impl Model {
                 rest.min(1 + self.dice.word() as usize % 9000)
             };
             *given += more;
-            let taken =
-                self.session.receive(&self.back[..*given], now_ns, memory, out, &mut done)?;
+            let taken = self.session.receive(&self.back[..*given], now_ns, memory, out, done)?;
             self.back.drain(..taken);
             *given -= taken;
             assert!(*given <= Session::MAX_LEFT_BYTES);
         }
         if self.session.deadline_ns().is_some_and(|due_ns| due_ns <= now_ns) {
-            self.session.tick(now_ns, memory, out, &mut done)?;
-        }
-        for completion in done {
-            self.complete(completion);
+            self.session.tick(now_ns, memory, out, done)?;
         }
         Ok(())
     }

@@ -19,6 +19,6 @@ pub use file::{LabErrors, key_lists, lab_schema, parse_lab};
 pub use image::{Cache, Images};
 pub use model::*;
 pub use rack::{
-    AcceleratorChoice, Ended, Faults, GuestAgent, GuestStatus, Snapshots, Started, Status,
-    UpOptions, agents, console, down, status, status_text, up,
+    AcceleratorChoice, Ended, Faults, GuestAgent, GuestStatus, LabDatastore, Power, Snapshots,
+    Started, Status, UpOptions, agents, console, datastores, down, status, status_text, up,
 };

@@ -173,6 +173,9 @@ pub struct Share {
     pub name: String,
     /// Index of its group in the storage guest's list.
     pub group: usize,
+    /// When the server answers a write or a commit (exports(5), `sync` and `async`).
+    #[serde(default)]
+    pub writes: ExportWrites,
 }
 
 /// A disk group that is served as a block device.
@@ -186,6 +189,9 @@ pub struct Lun {
     pub protocol: Protocol,
     /// The credentials that an initiator needs; iSCSI only.
     pub chap: Option<Chap>,
+    /// Its write cache, which is memory of the storage guest; `None`: that of its disks.
+    #[serde(default)]
+    pub write_cache: Option<WriteCache>,
 }
 
 /// The credentials of an initiator (CHAP, RFC 1994). The password itself is never part of a lab.
@@ -404,6 +410,28 @@ words! {
         Fc "fc",
         /// NVMe over TCP.
         NvmeTcp "nvme-tcp",
+    }
+}
+
+words! {
+    /// When an NFS server answers a write.
+    #[derive(Default)]
+    ExportWrites {
+        /// When it is on stable storage, as the protocol demands.
+        #[default]
+        Sync "sync",
+        /// When it is in the server's memory, even if stable storage was asked for.
+        Async "async",
+    }
+}
+
+words! {
+    /// The write cache of a LUN.
+    WriteCache {
+        /// Writes are acknowledged from memory, and the LUN reports it (WCE).
+        On "on",
+        /// Writes are acknowledged when they are on stable storage.
+        Off "off",
     }
 }
 

@@ -1,5 +1,7 @@
 //! Everything that can go wrong between this client and a server.
 
+use stormeter_disk::DeviceError;
+
 use crate::record::RecordError;
 use crate::rpc_error::RpcError;
 use crate::status::{MountStatus, NfsStatus};
@@ -89,4 +91,15 @@ pub enum NfsError {
         /// Number of the buffer.
         buffer: u32,
     },
+}
+
+impl NfsError {
+    /// The error of the operation whose request the server refused.
+    pub(crate) fn errno(&self) -> DeviceError {
+        match self {
+            Self::Status(status) => status.errno(),
+            Self::Rpc(rpc) => DeviceError(rpc.errno()),
+            _ => DeviceError::IO,
+        }
+    }
 }

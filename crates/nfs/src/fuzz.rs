@@ -14,6 +14,8 @@ use crate::{
 
 /// The transaction number with which streams for [`replies`] and [`session`] start.
 pub const FIRST_XID: u32 = 1;
+/// The slots of flushes start here.
+pub const FLUSH_SLOTS: u32 = 16;
 const BUFFER_BYTES: u32 = 64 << 10;
 const SPLIT_BYTES: u32 = 3000;
 
@@ -54,8 +56,11 @@ pub fn replies(bytes: &[u8]) {
 pub struct Script {
     /// Unstable writes.
     pub unstable: bool,
-    /// Number of operations submitted, 1 to 16. The even ones write; number `n` is `1000 * (n + 1)`
-    /// bytes long and starts at 64 KiB times `n`; those of more than 3000 bytes are split.
+    /// Each write that completes is followed by a flush of its disk; see [`Script::flush_after`].
+    pub flushes: bool,
+    /// Number of operations submitted, 1 to 16. The even ones write, every other one of them durably;
+    /// number `n` is `1000 * (n + 1)` bytes long and starts at 64 KiB times `n`; those of more than
+    /// 3000 bytes are split.
     pub operations: u32,
     /// The stream arrives in parts of this many bytes, 1 to 256 times 16.
     pub part_bytes: usize,
@@ -68,7 +73,7 @@ impl Script {
     #[must_use]
     pub fn bytes(self) -> [u8; 4] {
         [
-            u8::from(self.unstable),
+            u8::from(self.unstable) | u8::from(self.flushes) << 1,
             (self.operations.clamp(1, 16) - 1) as u8,
             (self.part_bytes / 16).clamp(1, 256) as u8 - 1,
             self.break_after.min(255) as u8,
@@ -81,6 +86,7 @@ impl Script {
         let [flags, operations, part, break_after] = bytes;
         Self {
             unstable: flags & 1 != 0,
+            flushes: flags & 2 != 0,
             operations: u32::from(operations & 15) + 1,
             part_bytes: (usize::from(part) + 1) * 16,
             break_after: usize::from(break_after),
@@ -96,9 +102,25 @@ impl Script {
             disk: number % 2,
             slot: number,
             buffer: number,
-            kind: if number.is_multiple_of(2) { Kind::Write } else { Kind::Read },
+            kind: match number % 4 {
+                0 => Kind::Write,
+                2 => Kind::DurableWrite,
+                _ => Kind::Read,
+            },
         };
         (0..self.operations).map(operation).collect()
+    }
+
+    /// The flush that follows the completion of an operation: its slot is the operation's plus
+    /// [`FLUSH_SLOTS`].
+    #[must_use]
+    pub fn flush_after(self, completion: &Completion) -> Option<Operation> {
+        let mut operations = self.operations().into_iter();
+        let wrote = |one: &Operation| one.slot == completion.slot && one.kind.is_write();
+        let operation = operations.find(wrote).filter(|_| self.flushes)?;
+        let slot = operation.slot + FLUSH_SLOTS;
+        let (offset_bytes, length_bytes, kind) = (0, 0, Kind::Flush);
+        Some(Operation { offset_bytes, length_bytes, slot, kind, ..operation })
     }
 
     /// The session under test.
@@ -128,7 +150,7 @@ impl Script {
 pub fn session(bytes: &[u8]) {
     let Some((script, mut stream)) = bytes.split_first_chunk::<4>() else { return };
     let script = Script::from_bytes(*script);
-    let operations = script.operations();
+    let mut operations = script.operations();
     let mut session = script.session();
     let mut memory = Heap::new(operations.len(), BUFFER_BYTES as usize);
     let mut out = Outbox::default();
@@ -139,7 +161,7 @@ pub fn session(bytes: &[u8]) {
         session.submit(operation, now_ns, &memory, &mut out);
     }
     let mut inbox = Vec::new();
-    let mut parts = 0;
+    let (mut parts, mut seen) = (0, 0);
     while !stream.is_empty() {
         out.clear();
         parts += 1;
@@ -170,6 +192,12 @@ pub fn session(bytes: &[u8]) {
         if late && session.tick(now_ns, &memory, &mut out, &mut done).is_err() {
             break;
         }
+        let news = done.get(seen..).unwrap_or_default();
+        for flush in news.iter().filter_map(|one| script.flush_after(one)) {
+            session.submit(&flush, now_ns, &memory, &mut out);
+            operations.push(flush);
+        }
+        seen = done.len();
         if parts == script.break_after {
             inbox.clear();
             session.disconnected(now_ns);
@@ -182,7 +210,7 @@ pub fn session(bytes: &[u8]) {
 }
 
 fn check(operations: &[Operation], done: &[Completion], session: &mut NfsSession) {
-    let mut ended = vec![false; operations.len()];
+    let mut ended = vec![false; 2 * FLUSH_SLOTS as usize];
     let outstanding = session.outstanding() as usize;
     let mut given_up = Vec::new();
     session.surrender(&mut given_up);
@@ -198,7 +226,8 @@ fn check(operations: &[Operation], done: &[Completion], session: &mut NfsSession
         let Some(ended) = ended.get_mut(slot as usize) else { panic!("slot {slot} is unknown") };
         assert!(!std::mem::replace(ended, true), "slot {slot} ended twice");
     }
-    assert!(ended.iter().all(|ended| *ended), "every operation ends");
+    let ended = ended.iter().filter(|ended| **ended).count();
+    assert_eq!(ended, operations.len(), "every operation ends");
     let incidents = session.incidents();
     assert!(incidents.len() <= 64, "incidents are bounded");
 }

@@ -5,7 +5,7 @@
 //! are values of types that implement [`Procedure`]: [`call_bytes`] encodes the call, [`Assembler`]
 //! finds the reply in the stream, [`decode_reply`] reads it. Data goes through [`NfsSession`],
 //! which keeps any number of READs and WRITEs outstanding and touches each byte of payload at most
-//! once.
+//! once. It also says what its flushes cover.
 //!
 //! Nothing that a server sends makes this crate panic, or allocate by a length that the server
 //! claims.

@@ -13,7 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use random::Random;
-use stormeter_nfs::fuzz;
+use stormeter_disk::Completion;
+use stormeter_nfs::{NfsSession, fuzz};
 use stormeter_wire::{Heap, Outbox, Session};
 
 const DEFAULT_RUNS: u64 = 20_000;
@@ -141,9 +142,25 @@ fn completes(bytes: &[u8]) -> bool {
         let length = 4 + (u32::from_be_bytes(*mark) & !(1 << 31)) as usize;
         let (fragment, after) = rest.split_at(length);
         session.receive(fragment, 0, &mut memory, &mut out, &mut done).unwrap();
+        flush(script, &mut session, &memory, &mut out, &mut done);
         rest = after;
     }
     session.outstanding() == 0
+}
+
+/// Submits the flushes that follow what has completed, and completes those that make no call.
+fn flush(
+    script: fuzz::Script,
+    session: &mut NfsSession,
+    memory: &Heap,
+    out: &mut Outbox,
+    done: &mut Vec<Completion>,
+) {
+    for flush in done.drain(..).filter_map(|one| script.flush_after(&one)) {
+        session.submit(&flush, 0, memory, out);
+    }
+    session.tick(0, memory, out, done).unwrap();
+    done.clear();
 }
 
 /// The corpus becomes outdated when scripts or sessions change: with `STORMETER_WRITE_CORPUS` set
@@ -169,6 +186,8 @@ fn the_session_corpus_is_what_the_model_says() {
         for unstable in [false, true] {
             let script = fuzz::Script {
                 unstable,
+                // Data that is lost and cannot be made stable would end the connection.
+                flushes: number != 6,
                 operations: 2 + number as u32 % 4,
                 part_bytes: 16 << (2 * (number % 4)),
                 break_after: if number == 7 { 5 } else { 255 },
@@ -192,6 +211,7 @@ fn the_session_corpus_is_what_the_model_says() {
                 bytes.extend_from_slice(&reply);
                 let taken = session.receive(&reply, 0, &mut memory, &mut out, &mut done).unwrap();
                 assert_eq!(taken, reply.len());
+                flush(script, &mut session, &memory, &mut out, &mut done);
             }
             let name = format!("{number}-{}", if unstable { "unstable" } else { "stable" });
             let path = folder("session").join(name);

@@ -60,6 +60,8 @@ pub struct TgtOptions {
     pub chap_outgoing: Option<Chap>,
     /// Target parameters, such as (`InitialR2T`, `No`): tgtadm(8).
     pub parameters: Vec<(String, String)>,
+    /// Whether the units report a write cache (WCE), as they do by default.
+    pub write_cache: bool,
     /// A second portal, for more than one path.
     pub two_portals: bool,
     /// The directory of the units' files; the system's temporary directory by default.
@@ -76,6 +78,7 @@ impl Default for TgtOptions {
             chap: None,
             chap_outgoing: None,
             parameters: Vec::new(),
+            write_cache: true,
             two_portals: false,
             directory: None,
         }
@@ -171,6 +174,12 @@ impl Tgt {
         let mut arguments = vec!["--lun", &lun, "--backing-store", &file, "--bstype", kind];
         arguments.extend(["--blocksize", &block]);
         self.admin("logicalunit", "new", &arguments)?;
+        if !self.options.write_cache {
+            // The caching page in full: WCE is bit 2 of its first byte.
+            let page =
+                "mode_page=8:0:18:0x10:0:0xff:0xff:0:0:0xff:0xff:0xff:0xff:0x80:0x14:0:0:0:0:0:0";
+            self.admin("logicalunit", "update", &["--lun", &lun, "--params", page])?;
+        }
         Ok(())
     }
 

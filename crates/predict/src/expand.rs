@@ -81,7 +81,8 @@ impl Prepared {
         let vocabulary = Vocabulary::of(&self.plan);
         for question in questions {
             let refused = |error| PredictError::Question(Box::new(error));
-            parse(question, &vocabulary).map_err(refused)?;
+            let read = parse(question, &vocabulary).map_err(refused)?;
+            self.plan.demand(&read);
             self.plan.questions.push(question.trim().to_owned());
         }
         Ok(())

@@ -89,6 +89,7 @@ fn quicker(device: &mut Device, factor: f64) {
         Device::Queue(queue) => {
             queue.read_ns /= factor;
             queue.write_ns /= factor;
+            queue.flush_ns /= factor;
             queue.per_byte_ns /= factor;
             queue.shared_per_byte_ns /= factor;
             queue.shared_per_io_ns /= factor;
@@ -112,8 +113,14 @@ mod tests {
         include_str!("../../../studies/virtual-physical/site.yaml"),
     ];
 
-    const LOAD: Load =
-        Load { vms: 4, disk_bytes: 1 << 20, working_set_bytes: 1 << 20, random: 1.0, zipf: None };
+    const LOAD: Load = Load {
+        vms: 4,
+        disk_bytes: 1 << 20,
+        working_set_bytes: 1 << 20,
+        random: 1.0,
+        zipf: None,
+        flushes: false,
+    };
     const WINDOW: Window = Window { from_ns: 0, interval_ns: 1000 };
 
     /// What differs between two sites, in the words of the machine's components.

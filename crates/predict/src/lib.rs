@@ -15,6 +15,7 @@ mod expand;
 mod faster;
 mod parallel;
 mod place;
+mod promise;
 mod request;
 mod shorten;
 mod site_executor;

@@ -10,6 +10,7 @@ use stormeter_runner::{
 
 use crate::elasticity::elasticities;
 use crate::parallel::{in_order, threads};
+use crate::promise::promise;
 use crate::request::PredictRequest;
 use crate::trial::TrialRun;
 
@@ -67,6 +68,7 @@ impl Executor for SiteExecutor<'_> {
             kind: "simulated".into(),
             source: Some(sites[place.site].datastores[place.datastore].name.clone()),
             engine: "simulator".into(),
+            promise: Some(promise(&sites[place.site], place.datastore)),
             ..DatastoreDescription::default()
         });
         let datastores: Vec<DatastoreDescription> = datastores.collect();

@@ -76,6 +76,7 @@ impl TrialRun<'_> {
             working_set_bytes: self.order.disk_bytes,
             random,
             zipf,
+            flushes: matches!(&self.order.work, WorkloadKind::Io(io) if io.flush.is_some()),
         }
     }
 

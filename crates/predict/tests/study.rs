@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use stormeter_disk::Acknowledged;
 use stormeter_predict::{PredictError, PredictRequest, predict_study, prepare, shortened};
 use stormeter_results::{
     Environment, Event, EventKind, FinishReason, Phase, Prediction, ResultsFile, TrialOutcome,
@@ -97,6 +98,7 @@ fn analysed(file: &ResultsFile) -> Analysis {
         verified: vec![None; cells],
         again: Vec::new(),
         memories: Vec::new(),
+        promises: Vec::new(),
         is_predicted: true,
     };
     analyse(&plan, &views, &surroundings)
@@ -125,6 +127,11 @@ fn a_study_is_predicted_and_its_file_says_so_again() {
     assert_eq!(analysis.answers[0].reply, Reply::Yes, "{:?}", analysis.answers);
     let trials = timeless(&file);
     assert_eq!(trials.len(), 3 * 8);
+    for description in &file.header().unwrap().datastores {
+        // Its controller writes through to disks of which only times are known.
+        let promise = description.promise.as_ref().unwrap();
+        assert_eq!((promise.acknowledged, promise.evidence.len()), (Acknowledged::Unknown, 2));
+    }
     let plan = file.header().unwrap().plan;
     for trial in &trials {
         let cell = plan.cells()[trial.cell.unwrap()];

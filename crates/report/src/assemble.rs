@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use stormeter_results::{
     Elasticity, Event, FinishReason, Header, HostShare, Incident, Phase, TrialOutcome, TrialRecord,
 };
-use stormeter_statistics::{Analysis, MeasuredCeiling, bottleneck, metrics, monitor};
+use stormeter_statistics::{
+    Analysis, Fact, LawFinding, MeasuredCeiling, bottleneck, metrics, monitor,
+};
 use stormeter_study::Cell;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
@@ -126,11 +128,14 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         hosts: hosts(&header, records, shares),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
+        unlike_promises: None,
         repeat_command,
         analysis,
         header,
     };
-    report.findings = findings(&report, (trials, records, events), names);
+    let remedies = remedies(&report.header, names);
+    report.findings = findings(&report, (trials, records, events), remedies);
+    report.unlike_promises = unlike_promises(&report, remedies);
     report
 }
 
@@ -346,17 +351,45 @@ fn notes_of_cells(
     notes
 }
 
-fn findings(
-    report: &Report,
-    (trials, records, events): (&[TrialParts<'_>], &[&TrialRecord], &[Event]),
-    names: SettingNames,
-) -> Vec<Finding> {
-    let remedies = match &report.header.prediction {
+fn remedies(header: &Header, names: SettingNames) -> Remedies {
+    match &header.prediction {
         Some(prediction) => {
             Remedies::Predicted { names, shortened: prediction.shortened_from.is_some() }
         }
         None => Remedies::Measured(names),
-    };
+    }
+}
+
+/// A conclusion's finding about a subject.
+fn in_words(report: &Report, subject: String, finding: &LawFinding, remedies: Remedies) -> Finding {
+    let mut finding = finding.clone();
+    // A URL is the name of a datastore in the plan of a comparison, and a sentence has its label.
+    if let Fact::UnlikePromises { promised, .. } = &mut finding.fact {
+        let labels = datastore_names(report);
+        for one in promised {
+            one.name = labels.get(one.datastore).cloned().unwrap_or_default();
+        }
+    }
+    Finding {
+        severity: finding.severity,
+        subject,
+        what: phrases::finding(&finding),
+        advice: phrases::remedy(&finding, remedies),
+    }
+}
+
+/// The finding that belongs next to the verdicts.
+fn unlike_promises(report: &Report, remedies: Remedies) -> Option<Finding> {
+    let is_it = |fact: &Fact| matches!(fact, Fact::UnlikePromises { .. });
+    let (_, found) = report.analysis.findings.iter().find(|(_, it)| is_it(&it.fact))?;
+    Some(in_words(report, String::new(), found, remedies))
+}
+
+fn findings(
+    report: &Report,
+    (trials, records, events): (&[TrialParts<'_>], &[&TrialRecord], &[Event]),
+    remedies: Remedies,
+) -> Vec<Finding> {
     let cells = report.plan().cells();
     let subject =
         |cell: Option<usize>| cell.map(|cell| cell_name(report, &cells, cell)).unwrap_or_default();
@@ -364,12 +397,7 @@ fn findings(
         .analysis
         .findings
         .iter()
-        .map(|(cell, finding)| Finding {
-            severity: finding.severity,
-            subject: subject(*cell),
-            what: phrases::finding(finding),
-            advice: phrases::remedy(finding, remedies),
-        })
+        .map(|(cell, finding)| in_words(report, subject(*cell), finding, remedies))
         .collect();
     // Each datastore of a comparison is one cell.
     let about = if report.is_comparison() { "more datastore" } else { "more cell" };

@@ -3,11 +3,14 @@
 //! [`Report`] contains everything that is shown; [`assemble()`] fills it in, and the three presentations only lay
 //! it out. Nothing here computes a statistic, reads a file or a clock, and the page needs no network.
 
+mod acknowledged;
 mod assemble;
+mod capital;
 mod change;
 mod columns;
 pub mod compact;
 mod date;
+mod durability;
 mod full;
 mod incidents;
 mod json;

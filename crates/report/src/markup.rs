@@ -147,7 +147,7 @@ impl<'a> Tag<'a> {
 
 /// Elements after which a line break changes nothing but makes the source readable.
 fn is_block(name: &str) -> bool {
-    !matches!(name, "span" | "code" | "strong" | "em" | "abbr" | "tspan" | "a" | "small")
+    !matches!(name, "span" | "code" | "strong" | "em" | "abbr" | "tspan" | "a" | "small" | "wbr")
 }
 
 fn escape_into(text: &mut String, raw: &str) {

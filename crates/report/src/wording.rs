@@ -45,6 +45,12 @@ pub(crate) fn workload(workload: &Workload) -> String {
         let pause = format_duration_ns(burst.delay_ns as f64);
         text += &format!(", bursts of {} with {pause} between", burst.length);
     }
+    if workload.durable {
+        text += ", durable writes";
+    }
+    if let Some(every) = workload.flush {
+        text += &format!(", flush {every}");
+    }
     text
 }
 
@@ -188,6 +194,16 @@ pub(crate) const OPEN_LOOP_TIMES: &str = "Latency counts from when a request was
                                           service times with those. Between the two lies the lateness of the \
                                           load generator.";
 
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
+    let mut parts: Vec<String> = parts.collect();
+    match (parts.pop(), parts.as_slice()) {
+        (None, _) => String::new(),
+        (Some(last), []) => last,
+        (Some(last), others) => format!("{} and {last}", others.join(", ")),
+    }
+}
+
 /// `1 block`, `9 blocks`.
 pub(crate) fn plural(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -209,6 +225,24 @@ pub fn shell_command(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_workload_says_how_durable_its_writes_are() {
+        let mut load = stormeter_study::profile("wal").unwrap().workload;
+        assert!(
+            workload(&load).ends_with(", queue depth 1, flush every write"),
+            "{}",
+            workload(&load)
+        );
+        (load.durable, load.flush) = (true, None);
+        assert!(
+            workload(&load).ends_with(", queue depth 1, durable writes"),
+            "{}",
+            workload(&load)
+        );
+        load.durable = false;
+        assert!(workload(&load).ends_with(", queue depth 1"), "{}", workload(&load));
+    }
 
     #[test]
     fn a_command_survives_the_shell() {

@@ -136,6 +136,10 @@ fn unanswered() -> Vec<Titled> {
                 elsewhere("c is faster than a", Unanswered::NoSuchDatastore("c".into())),
                 elsewhere("b is faster than a at 16 vms", Unanswered::NoLoad),
                 elsewhere(
+                    "b is faster than a, durably",
+                    Unanswered::NotDurable(vec!["vm-4k".into(), "mail".into()]),
+                ),
+                elsewhere(
                     "iops depends on datastore at 16 vms",
                     Unanswered::OneLevel(Factor::Datastore),
                 ),

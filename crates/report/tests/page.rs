@@ -69,6 +69,13 @@ fn the_target_is_shown_where_a_datastore_has_one() {
 }
 
 #[test]
+fn the_head_of_a_table_breaks_a_url_after_its_signs() {
+    let page = page("loopback.html", &report(&[LOCAL, LOOPBACK_NFS, LOOPBACK_ISCSI]));
+    let head = page.split("<thead>").nth(1).unwrap().split("</thead>").next().unwrap();
+    assert!(head.contains("nfs://<wbr/>127.0.0.1/<wbr/>srv/<wbr/>vm"), "{head}");
+}
+
+#[test]
 fn a_page_fetches_nothing_and_runs_its_own_script_only() {
     let page = page("two.html", &report(&[LOCAL, NAS]));
     fetches_nothing(&page, &["a"]);

@@ -12,7 +12,7 @@ use stormeter_results::FinishReason;
 use stormeter_statistics::{Comparison, Fact, Interval, LawFinding, Touched};
 use stormeter_study::{Blocks, EqualLoad, Metric, Order, Prepare, Reset, Unit, WorkloadKind};
 use stormeter_testkit::{assert_golden, undescribed, violations};
-use stormeter_trial::{Burst, Distribution, Verified};
+use stormeter_trial::{Burst, Distribution, FlushEvery, Verified};
 use study_fixture::{Shape, comparison, disturbed, fixed_work, made, study, usual};
 
 fn parsed_schema() -> Value {
@@ -60,6 +60,8 @@ fn reports() -> Vec<Report> {
     workload.distribution = Distribution::Zipf { exponent: 1.1 };
     workload.burst = Some(Burst { length: 8, delay_ns: 1_000_000 });
     workload.alignment_bytes = Some(8192);
+    workload.durable = true;
+    workload.flush = Some(FlushEvery::Writes { writes: 8 });
     let first = unlike.analysis.cells[1].relative[0].comparison.as_mut().unwrap();
     first.interval.high = f64::INFINITY;
     first.bootstrap = Some(Interval { low: 0.7, high: 0.8, level: 0.95 });

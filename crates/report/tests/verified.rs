@@ -22,6 +22,7 @@ fn verified() -> Compact {
             expected: ExpectedBlock { disk: 1, offset_bytes: 8192, generations: vec![5] },
             found: FoundBlock::Block(BlockName { disk: 1, offset_bytes: 8192, generation: 3 }),
             at_ns: 7,
+            covered: false,
         }],
         ..clean
     });

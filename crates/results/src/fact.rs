@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use crate::column::{count, int};
 
 pub(crate) const TURN_WAIT_NS: &str = "turn_wait_ns";
+pub(crate) const FLUSH_WAIT_NS: &str = "flush_wait_ns";
 pub(crate) const SPUN_NS: &str = "spun_ns";
 pub(crate) const TOUCHED_BYTES: &str = "touched_bytes";
 pub(crate) const DRIVING_THREADS: &str = "driving_threads";
@@ -18,6 +19,7 @@ pub(crate) const HOST_BACKGROUND_NS: &str = "host_background_ns";
 pub(crate) const PRESSURE_CPU_NS: &str = "pressure_cpu_ns";
 pub(crate) const PRESSURE_IO_NS: &str = "pressure_io_ns";
 pub(crate) const PRESSURE_MEMORY_NS: &str = "pressure_memory_ns";
+pub(crate) const COVERED_WRITES: &str = "covered_writes";
 pub(crate) const CPU_LATE_NS: &str = "cpu_late_ns";
 
 pub(crate) fn write(

@@ -1,7 +1,7 @@
 //! The header of a results file, written before the first trial.
 
 use serde::{Deserialize, Serialize};
-use stormeter_disk::DatastoreNote;
+use stormeter_disk::{DatastoreNote, Promise};
 use stormeter_study::{Blocks, StudyPlan, Timing};
 use stormeter_trial::Memory;
 
@@ -72,6 +72,9 @@ pub struct DatastoreDescription {
     /// Parameters negotiated with a server, as names and values; empty for local storage.
     #[serde(default)]
     pub protocol: Vec<(String, String)>,
+    /// What an acknowledged write means there; `None` in files from before it was found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
     /// Caches along the path that may answer in place of the storage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<Memory>,

@@ -26,7 +26,9 @@ FROM (
     UNION ALL SELECT *, 'latency-max', 'ns', CAST(latency_max_ns AS REAL) FROM t
     UNION ALL SELECT t.*, replace(replace(f.name, '_ns', ''), '_', '-'), 'ns', CAST(f.value AS REAL)
     FROM t JOIN fact f ON f.trial_id = t.id AND f.name IN
-    ('service_mean_ns', 'service_p50_ns', 'service_p95_ns', 'service_p99_ns', 'service_p999_ns', 'lateness_p99_ns')
+    ('service_mean_ns', 'service_p50_ns', 'service_p95_ns', 'service_p99_ns', 'service_p999_ns', 'lateness_p99_ns',
+     'flush_mean_ns', 'flush_p50_ns', 'flush_p95_ns', 'flush_p99_ns', 'flush_p999_ns',
+     'durable_write_p50_ns', 'durable_write_p95_ns', 'durable_write_p99_ns', 'durable_write_p999_ns')
     UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t

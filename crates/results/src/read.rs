@@ -219,8 +219,11 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
             Ok(Sample {
                 window_ns: count(row, "window_ns")?,
                 interval_ns: count(row, "interval_ns")?,
-                reads: totals(connection, id, Kind::Read)?,
-                writes: totals(connection, id, Kind::Write)?,
+                reads: needed(totals(connection, id, Kind::Read)?, Kind::Read)?,
+                writes: needed(totals(connection, id, Kind::Write)?, Kind::Write)?,
+                durable: totals(connection, id, Kind::DurableWrite)?.unwrap_or_default(),
+                flushes: totals(connection, id, Kind::Flush)?.unwrap_or_default(),
+                flush_wait_ns: file.fact(connection, id, fact::FLUSH_WAIT_NS)?.unwrap_or(0),
                 intervals: intervals(connection, id)?,
                 disks: disks(connection, id)?,
                 outstanding_mean: number(row, "outstanding_mean")?,
@@ -238,7 +241,10 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                 backlog_operations: count(row, "backlog_operations")?,
                 io_failures: io_failures(connection, id)?,
                 verified: match file.verified {
-                    true => verified::read(connection, id)?,
+                    true => {
+                        let covered = file.fact(connection, id, fact::COVERED_WRITES)?;
+                        verified::read(connection, id, covered)?
+                    }
                     false => None,
                 },
                 steps: match file.has_studies() {
@@ -260,10 +266,11 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
         .optional()
 }
 
-fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
+/// The totals of a kind; `None` where none was written, as of flushes in most trials.
+fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<Option<KindTotals>> {
     let mut select =
         connection.prepare_cached("SELECT * FROM total WHERE trial_id = ? AND kind = ?")?;
-    select.query_row((id, kind.name()), |row| {
+    let totals = select.query_row((id, kind.name()), |row| {
         Ok(KindTotals {
             operations: count(row, "operations")?,
             bytes: count(row, "bytes")?,
@@ -274,7 +281,12 @@ fn totals(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
             errors: count(row, "errors")?,
             histogram: histogram(connection, id, kind)?,
         })
-    })
+    });
+    totals.optional()
+}
+
+fn needed(totals: Option<KindTotals>, kind: Kind) -> Result<KindTotals> {
+    totals.ok_or_else(|| strange(format!("a sample without its {kind}s")))
 }
 
 fn histogram(connection: &Connection, id: i64, kind: Kind) -> Result<Histogram> {

@@ -61,7 +61,7 @@ CREATE TABLE sample (
 
 CREATE TABLE total (
     trial_id INTEGER NOT NULL REFERENCES trial (id),
-    kind TEXT NOT NULL,             -- read, write
+    kind TEXT NOT NULL,             -- read, write; where there are any, durable write, flush
     operations INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     latency_sum_ns INTEGER NOT NULL,

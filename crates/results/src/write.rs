@@ -5,8 +5,8 @@ use serde::Serialize;
 use stormeter_disk::Kind;
 use stormeter_study::StudyPlan;
 use stormeter_trial::{
-    CpuUsage, Histogram, HostCpu, IntervalTotals, IoFailureOutcome, LatencyBucket, Sample,
-    TrialFailure,
+    CpuUsage, Histogram, HostCpu, IntervalTotals, IoFailureOutcome, KindTotals, LatencyBucket,
+    Sample, TrialFailure,
 };
 
 use crate::column::{int, to_json};
@@ -146,6 +146,27 @@ fn headline(
     Ok(())
 }
 
+/// The metrics of flushes and durable writes, for the view of observations; computed from the histograms and not read
+/// back.
+fn durability_headline(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {
+    let Sample { flushes, durable, .. } = sample;
+    let whole = |ns: Option<f64>| ns.map(|ns| ns.round() as u64);
+    let flush_at = |fraction| whole(flushes.histogram.percentile_ns(fraction));
+    let durable_at = |fraction| whole(durable.histogram.percentile_ns(fraction));
+    let facts = [
+        ("flush_mean_ns", whole(flushes.latency_mean_ns())),
+        ("flush_p50_ns", flush_at(0.5)),
+        ("flush_p95_ns", flush_at(0.95)),
+        ("flush_p99_ns", flush_at(0.99)),
+        ("flush_p999_ns", flush_at(0.999)),
+        ("durable_write_p50_ns", durable_at(0.5)),
+        ("durable_write_p95_ns", durable_at(0.95)),
+        ("durable_write_p99_ns", durable_at(0.99)),
+        ("durable_write_p999_ns", durable_at(0.999)),
+    ];
+    facts.into_iter().try_for_each(|(name, value)| fact::write(connection, id, name, value))
+}
+
 /// Busy time as a share of all time that was not stolen; `None` if the system reported no times.
 pub(crate) fn busy_share(host: &HostCpu) -> Option<f64> {
     // As floats: the sum of counts from elsewhere may overflow.
@@ -174,6 +195,13 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     )?;
     for kind in Kind::ALL {
         let totals = sample.kind(kind);
+        let is_of_all_trials = match kind {
+            Kind::Read | Kind::Write => true,
+            Kind::DurableWrite | Kind::Flush => false,
+        };
+        if !is_of_all_trials && *totals == KindTotals::default() {
+            continue;
+        }
         connection.execute(
             "INSERT INTO total VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -191,8 +219,10 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
         histogram(connection, id, kind, &totals.histogram)?;
     }
     fact::write(connection, id, fact::TURN_WAIT_NS, sample.turn_wait_ns)?;
-    let spun_ns = (sample.spun_ns > 0).then_some(sample.spun_ns);
-    fact::write(connection, id, fact::SPUN_NS, spun_ns)?;
+    let some = |ns: u64| (ns > 0).then_some(ns);
+    fact::write(connection, id, fact::FLUSH_WAIT_NS, some(sample.flush_wait_ns))?;
+    fact::write(connection, id, fact::SPUN_NS, some(sample.spun_ns))?;
+    durability_headline(connection, id, sample)?;
     if let Some(issue) = &sample.issue {
         issue::write(connection, id, issue)?;
     }

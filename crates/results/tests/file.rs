@@ -17,7 +17,7 @@ use stormeter_results::{
     ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_study::Metric;
-use stormeter_trial::{CpuUsage, MonitorRow};
+use stormeter_trial::{CpuUsage, Histogram, KindTotals, MonitorRow, Sample};
 
 fn finished(reason: FinishReason) -> Finished {
     Finished { finished_unix_ms: 1_790_000_600_000, reason }
@@ -302,16 +302,31 @@ fn the_tables_serve_people_with_sql() {
     assert!(0 < open && open < compared.len() as u64, "{open}");
     let has_steps = |trial: &&&TrialRecord| trial.sample().is_some_and(|it| !it.steps.is_empty());
     let of_work = compared.iter().filter(has_steps).count() as u64;
+    let has = |totals: fn(&Sample) -> &KindTotals| {
+        let has = |trial: &&&TrialRecord| totals(trial.sample().unwrap()).operations > 0;
+        compared.iter().filter(has).count() as u64
+    };
+    let (flushed, durable) = (has(|sample| &sample.flushes), has(|sample| &sample.durable));
+    assert!(0 < flushed && flushed < compared.len() as u64, "{flushed}");
+    assert!(0 < durable && durable < compared.len() as u64, "{durable}");
     // With the CPU time of the host.
     let (all, of_open) = (Metric::FOR_COMPARISONS.len() as u64 + 1, 6);
-    assert_eq!(rows, compared.len() as u64 * (all - of_open) + open * of_open + of_work);
+    let (of_flushes, of_durable) = (5, 4);
+    let by_some = open * of_open + flushed * of_flushes + durable * of_durable;
+    let of_all = all - of_open - of_flushes - of_durable;
+    assert_eq!(rows, compared.len() as u64 * of_all + by_some + of_work);
     for metric in Metric::FOR_COMPARISONS {
         let of_metric: i64 = connection
             .query_row("SELECT count(*) FROM observation WHERE metric = ?", [metric.name()], |r| {
                 r.get(0)
             })
             .unwrap();
-        let expected = if metric.is_of_open_loops() { open } else { compared.len() as u64 };
+        let expected = match metric {
+            _ if metric.is_of_open_loops() => open,
+            _ if metric.is_of_flushes() => flushed,
+            _ if metric.is_of_durable_writes() => durable,
+            _ => compared.len() as u64,
+        };
         assert_eq!(of_metric as u64, expected, "{}", metric.name());
     }
     for trial in compared {
@@ -324,17 +339,18 @@ fn the_tables_serve_people_with_sql() {
             )
             .unwrap();
         assert_eq!(iops, trial.sample().unwrap().iops());
-        if let Some(issue) = &trial.sample().unwrap().issue {
-            let p99_ns: Option<f64> = connection
-                .query_row(
-                    "SELECT value FROM observation WHERE metric = 'service-p99' AND trial_id = ?",
-                    [trial.id as i64],
-                    |row| row.get(0),
-                )
-                .optional()
-                .unwrap();
-            assert_eq!(p99_ns, issue.service.histogram.percentile_ns(0.99).map(f64::round));
+        let p99_ns = |metric: &str| -> Option<f64> {
+            let select = "SELECT value FROM observation WHERE metric = ? AND trial_id = ?";
+            let row = connection.query_row(select, (metric, trial.id as i64), |row| row.get(0));
+            row.optional().unwrap()
+        };
+        let of = |histogram: &Histogram| histogram.percentile_ns(0.99).map(f64::round);
+        let sample = trial.sample().unwrap();
+        if let Some(issue) = &sample.issue {
+            assert_eq!(p99_ns("service-p99"), of(&issue.service.histogram));
         }
+        assert_eq!(p99_ns("flush-p99"), of(&sample.flushes.histogram));
+        assert_eq!(p99_ns("durable-write-p99"), of(&sample.durable.histogram));
         assert_eq!(url, header().plan.datastores[trial.datastore.unwrap()].url);
     }
 }

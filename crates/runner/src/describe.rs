@@ -22,6 +22,7 @@ pub(crate) fn describe(datastore: &Datastore) -> DatastoreDescription {
         direct: description.direct,
         engine: description.engine,
         protocol: description.protocol,
+        promise: description.promise,
         memories,
         notes: description.notes.into_iter().map(DatastoreNote::from).collect(),
     }

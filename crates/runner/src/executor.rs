@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
-use stormeter_datastore::{DiskReset, DiskSpec};
+use stormeter_datastore::{DiskReset, DiskSpec, Durability};
 use stormeter_results::{
     DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading, SharedFileSystem,
 };
@@ -152,6 +152,10 @@ pub struct OpenOrder {
     pub verification: Option<Verification>,
     /// The CPU time of each datastore's server must be known.
     pub needs_target: bool,
+    /// What the workloads ask for in addition to reads and writes: storage that cannot do it is refused once its disks
+    /// are written, before the first trial.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 /// How reads are verified.

@@ -1,11 +1,11 @@
 //! The executor that runs trials on threads of this process: for a study on this machine, and in the agents of one on
 //! several hosts.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use stormeter_datastore::{
-    Datastore, DatastoreUrl, DiskReset, DiskSpec, Prepared, RealClock, Secret,
+    Datastore, DatastoreUrl, DiskReset, DiskSpec, Durability, Prepared, RealClock, Secret,
 };
 use stormeter_driver::{Expectations, PriorContent, Seal};
 use stormeter_results::{DatastoreNote, IdleReading};
@@ -41,6 +41,8 @@ pub struct LocalExecutor {
     /// The activity of the idle machine.
     idle: Option<IdleHost>,
     verified: Option<Verified>,
+    /// What every datastore must be able to do.
+    durability: Durability,
     /// Passwords by the URLs of datastores, in addition to those of an order.
     secrets: Vec<(String, Secret)>,
 }
@@ -96,6 +98,7 @@ impl LocalExecutor {
             stores: Vec::new(),
             idle: None,
             verified: None,
+            durability: Durability::default(),
             secrets: Vec::new(),
         }
     }
@@ -223,6 +226,7 @@ impl Executor for LocalExecutor {
                 expectations: stores.iter().map(|_| None).collect(),
             });
         }
+        self.durability = order.durability;
         if order.needs_target {
             check_targets(&stores)?;
         }
@@ -247,6 +251,10 @@ impl Executor for LocalExecutor {
         let seal = self.verified.as_ref().map(|verified| verified.seal(store));
         let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
         let prepared = filling.write(datastore, seal, reset, cancel, progress)?;
+        // What was possible once is possible after a reset.
+        if reset.is_none() {
+            check_durability(datastore, self.durability, cancel)?;
+        }
         if let Some(verified) = &mut self.verified {
             verified.written(store, reset, prepared.reused);
         }
@@ -265,6 +273,9 @@ impl Executor for LocalExecutor {
         let fillings: Vec<(FillSpec, Option<Seal>)> =
             orders.iter().map(|order| (order.filling, seal(order.store))).collect();
         let all = write_in_turns(&mut self.stores, &fillings, seed, cancel, progress)?;
+        for datastore in &self.stores {
+            check_durability(datastore, self.durability, cancel)?;
+        }
         if let Some(verified) = &mut self.verified {
             for (store, prepared) in all.iter().enumerate() {
                 verified.written(store, None, prepared.reused);
@@ -296,6 +307,17 @@ impl Executor for LocalExecutor {
         let left = self.stores.drain(..).filter_map(Datastore::remove);
         left.map(DatastoreNote::from).collect()
     }
+}
+
+/// Refuses a datastore that cannot do what the workloads ask for.
+fn check_durability(
+    datastore: &Datastore,
+    asked: Durability,
+    cancel: &AtomicBool,
+) -> Result<(), RunError> {
+    datastore.check_flush(asked, &|| cancel.load(Ordering::Relaxed)).map_err(|source| {
+        RunError::Datastore { url: datastore.description().url.to_string(), source }
+    })
 }
 
 fn prepared_store(prepared: Prepared) -> PreparedStore {

@@ -87,6 +87,7 @@ mod tests {
             direct,
             engine: "io_uring".into(),
             protocol: Vec::new(),
+            promise: None,
             notes: Vec::new(),
         }
     }

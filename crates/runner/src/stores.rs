@@ -38,6 +38,7 @@ pub(crate) fn open_stores(
             run_id: run_id.into(),
             number: first_number.saturating_add(number as u32),
             destroy_data: destroy_data.to_vec(),
+            must_exist: false,
         };
         progress.opening(&url.to_string());
         let opened = Datastore::open(url, options).and_then(|datastore| {

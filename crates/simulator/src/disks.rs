@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Operation, Wait};
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
 
 use crate::noise::{HostNoise, normal, unit_open};
 use crate::time::VirtualTime;
@@ -34,13 +34,15 @@ pub enum Service {
     },
 }
 
-/// Injected faults. Shares are of all operations, drawn individually.
+/// Injected faults. Shares are drawn for each operation individually.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FaultPlan {
-    /// Share of operations that fail with EIO.
+    /// Share of reads and writes that fail with EIO.
     pub errors: f64,
-    /// Share of operations that move half of their bytes.
+    /// Share of reads and writes that move half of their bytes.
     pub shorts: f64,
+    /// Share of flushes that fail with EIO.
+    pub flush_errors: f64,
     /// From this operation on (counted from 0) every one fails with ENOSPC.
     pub full_from: Option<u64>,
     /// A period in which nothing is served.
@@ -61,7 +63,7 @@ pub struct Stall {
 pub struct Model {
     /// Operations served concurrently.
     pub servers: u32,
-    /// Service time.
+    /// Service time of reads and writes, and of flushes if no other is set ([`SimulatedDisks::flushing_in`]).
     pub service: Service,
     /// Injected faults.
     pub faults: FaultPlan,
@@ -72,6 +74,7 @@ pub struct Model {
 pub struct SimulatedDisks {
     time: VirtualTime,
     model: Model,
+    flush: Service,
     noise: Rc<RefCell<HostNoise>>,
     random: Xoshiro256PlusPlus,
     /// When each server is free again.
@@ -88,6 +91,7 @@ impl SimulatedDisks {
         Self {
             time,
             model,
+            flush: model.service,
             noise,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             free_at_ns: (0..model.servers.max(1)).map(|_| Reverse(now_ns)).collect(),
@@ -96,8 +100,18 @@ impl SimulatedDisks {
         }
     }
 
-    fn service_ns(&mut self, start_ns: u64) -> u64 {
-        let plain = match self.model.service {
+    /// Sets the service time of flushes. A flush takes its turn in the queue like any other operation.
+    #[must_use]
+    pub fn flushing_in(self, flush: Service) -> Self {
+        Self { flush, ..self }
+    }
+
+    fn service_ns(&mut self, kind: Kind, start_ns: u64) -> u64 {
+        let service = match kind {
+            Kind::Read | Kind::Write | Kind::DurableWrite => self.model.service,
+            Kind::Flush => self.flush,
+        };
+        let plain = match service {
             Service::Constant { ns } => ns as f64,
             Service::Exponential { mean_ns } => -unit_open(&mut self.random).ln() * mean_ns as f64,
             Service::LogNormal { median_ns, sigma } => {
@@ -108,17 +122,22 @@ impl SimulatedDisks {
         ((plain * self.noise.borrow_mut().factor(start_ns)) as u64).max(1)
     }
 
-    fn result(&mut self, slot: u32, length_bytes: u32) -> i32 {
+    fn result(&mut self, operation: &Operation) -> i32 {
+        let Operation { slot, length_bytes, kind, .. } = *operation;
         let faults = self.model.faults;
         if faults.full_from.is_some_and(|from| self.served >= from) {
             return Completion::failed(slot, DeviceError::NO_SPACE).result;
         }
-        if faults.errors > 0.0 || faults.shorts > 0.0 {
+        let (errors, shorts) = match kind {
+            Kind::Read | Kind::Write | Kind::DurableWrite => (faults.errors, faults.shorts),
+            Kind::Flush => (faults.flush_errors, 0.0),
+        };
+        if errors > 0.0 || shorts > 0.0 {
             let draw = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            if draw < faults.errors {
+            if draw < errors {
                 return Completion::failed(slot, DeviceError::IO).result;
             }
-            if draw < faults.errors + faults.shorts {
+            if draw < errors + shorts {
                 return (length_bytes / 2) as i32;
             }
         }
@@ -140,9 +159,9 @@ impl Disks for SimulatedDisks {
             let end_ns = match start_ns {
                 // An endless stall: there is no noise at the end of time.
                 u64::MAX => u64::MAX,
-                _ => start_ns.saturating_add(self.service_ns(start_ns)),
+                _ => start_ns.saturating_add(self.service_ns(operation.kind, start_ns)),
             };
-            let result = self.result(operation.slot, operation.length_bytes);
+            let result = self.result(operation);
             self.free_at_ns.push(Reverse(end_ns));
             self.ending.push(Reverse((end_ns, self.served, operation.slot, result)));
             self.served += 1;
@@ -170,5 +189,50 @@ impl Disks for SimulatedDisks {
 
     fn buffer(&mut self, _buffer: u32) -> Option<&mut [u8]> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::NoisePlan;
+
+    fn disks(faults: FaultPlan) -> SimulatedDisks {
+        let model = Model { servers: 1, service: Service::Constant { ns: 10 }, faults };
+        let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
+        SimulatedDisks::new(VirtualTime::new(), model, noise, 1)
+            .flushing_in(Service::Constant { ns: 500 })
+    }
+
+    fn operation(kind: Kind) -> Operation {
+        let length_bytes = if kind == Kind::Flush { 0 } else { 4096 };
+        Operation { offset_bytes: 0, length_bytes, disk: 0, slot: 0, buffer: 0, kind }
+    }
+
+    /// The time that each operation takes alone, and its result.
+    fn served(disks: &mut SimulatedDisks, kind: Kind) -> (u64, i32) {
+        let before_ns = disks.time.now_ns();
+        let mut completions = Vec::new();
+        disks.submit(&[operation(kind)]).unwrap();
+        disks.reap(Wait::AtMost(u64::MAX), &mut completions).unwrap();
+        (disks.time.now_ns() - before_ns, completions[0].result)
+    }
+
+    #[test]
+    fn flushes_have_a_service_time_of_their_own() {
+        let mut disks = disks(FaultPlan::default());
+        assert_eq!(served(&mut disks, Kind::Write), (10, 4096));
+        assert_eq!(served(&mut disks, Kind::DurableWrite), (10, 4096));
+        assert_eq!(served(&mut disks, Kind::Flush), (500, 0));
+    }
+
+    #[test]
+    fn the_share_of_failing_flushes_is_of_flushes_only() {
+        let mut all_flushes = disks(FaultPlan { flush_errors: 1.0, ..FaultPlan::default() });
+        assert_eq!(served(&mut all_flushes, Kind::Flush).1, -DeviceError::IO.0);
+        assert_eq!(served(&mut all_flushes, Kind::DurableWrite).1, 4096);
+        let mut all_others = disks(FaultPlan { errors: 1.0, ..FaultPlan::default() });
+        assert_eq!(served(&mut all_others, Kind::Flush).1, 0);
+        assert_eq!(served(&mut all_others, Kind::DurableWrite).1, -DeviceError::IO.0);
     }
 }

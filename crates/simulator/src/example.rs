@@ -72,6 +72,8 @@ pub fn fibre_channel() -> Site {
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     }));
     site.hosts[0].count = 8;
     site.hosts[0].cores = 8;

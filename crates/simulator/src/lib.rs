@@ -35,6 +35,7 @@
 //!     working_set_bytes: trial.disk_bytes,
 //!     random: 1.0,
 //!     zipf: None,
+//!     flushes: false,
 //! };
 //! let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
 //! let mut machine = Machine::new(&site, 0, load, window, trial.seed)?;

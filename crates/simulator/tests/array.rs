@@ -11,7 +11,14 @@ use stormeter_trial::{Arrivals, Sample, Start, Trial, Workload};
 const DISK_BYTES: u64 = 1 << 30;
 
 fn load(vms: u32) -> Load {
-    Load { vms, disk_bytes: DISK_BYTES, working_set_bytes: DISK_BYTES, random: 1.0, zipf: None }
+    Load {
+        vms,
+        disk_bytes: DISK_BYTES,
+        working_set_bytes: DISK_BYTES,
+        random: 1.0,
+        zipf: None,
+        flushes: false,
+    }
 }
 
 fn trial(vms: u32, outstanding: u32, read_percent: f64, seconds: u64) -> Trial {
@@ -44,7 +51,7 @@ fn with_cache(raid: Raid, layout: Layout) -> Site {
     let mut site = common::fibre_channel();
     site.groups[0].raid = raid;
     let cache = &mut site.controllers[0].cache;
-    cache.write = WriteCache::Back { bytes: 64 << 20, start_share: 0.5, depth: 4 };
+    cache.write = WriteCache::Back { battery: true, bytes: 64 << 20, start_share: 0.5, depth: 4 };
     cache.layout = layout;
     site
 }
@@ -162,6 +169,7 @@ fn streams_from(start: Start, raid: Raid, disks: u32, streams: u32, latency_ns: 
         working_set_bytes: trial.disk_bytes,
         random: 0.0,
         zipf: None,
+        flushes: false,
     };
     let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
     let mut machine = Machine::new(&site, 0, load, window, 1).expect("a machine");
@@ -204,7 +212,7 @@ fn a_short_trial_of_a_mixed_load_gives_what_a_long_one_does() {
         (group.disks, group.groups, group.device) = (8, 1, small_disk(146_000_000_000));
         site.controllers[0].count = 1;
         site.controllers[0].cache.write =
-            WriteCache::Back { bytes: 256 << 20, start_share: 0.5, depth: 2 };
+            WriteCache::Back { battery: true, bytes: 256 << 20, start_share: 0.5, depth: 2 };
         let iops = |ramp_s: u64, seconds| {
             let mut trial = trial(4, 8, 70.0, seconds);
             trial.ramp_ns = ramp_s * 1_000_000_000;

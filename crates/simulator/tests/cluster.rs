@@ -242,6 +242,7 @@ fn virtual_disks_need_room_for_all_replicas() {
         overhead_ns: 15e3,
         queue_depth: 32,
         write_buffer_bytes: 0,
+        power_loss_protection: true,
     });
     let window = Window { from_ns: 0, interval_ns: SECOND };
     // 24 devices of 1 GiB can hold 12 disks of 1 GiB twice, but not 13.

@@ -344,6 +344,7 @@ fn a_full_device_takes_nothing() {
         interface_bytes_per_s: 500e6,
         overhead_ns: 15e3,
         write_buffer_bytes: 0,
+        power_loss_protection: true,
     });
     let mut machine = broken(&site, 8, &["kill server.1 at 1s"]);
     idle(&mut machine, 60 * SECOND);

@@ -61,6 +61,7 @@ fn run(device: &Device, ask: Ask) -> (Sample, ComponentUse) {
         working_set_bytes: ask.disk_bytes,
         random: ask.random_percent / 100.0,
         zipf: None,
+        flushes: false,
     };
     let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
     let site = common::one_device(device.clone());
@@ -285,6 +286,7 @@ fn flash() -> Ssd {
         overhead_ns: 10e3,
         queue_depth: 4096,
         write_buffer_bytes: 16 << 20,
+        power_loss_protection: true,
     }
 }
 

@@ -23,8 +23,14 @@ fn run(site: &Site, vms: u32, outstanding: u32, seconds: u64) -> (Sample, Machin
         limits: Default::default(),
         verify: false,
     };
-    let load =
-        Load { vms, disk_bytes: 1 << 30, working_set_bytes: 1 << 30, random: 1.0, zipf: None };
+    let load = Load {
+        vms,
+        disk_bytes: 1 << 30,
+        working_set_bytes: 1 << 30,
+        random: 1.0,
+        zipf: None,
+        flushes: false,
+    };
     let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
     let mut machine = Machine::new(site, 0, load, window, 1).expect("a machine");
     let mut clock = machine.time().clock();

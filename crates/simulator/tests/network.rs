@@ -38,6 +38,8 @@ fn site(protocol: Protocol, port: Adapter, networks: Vec<Network>) -> Site {
             shared_per_io_ns: 0.0,
             spread: Spread::Constant,
             service: Service::Single,
+            write_cache: None,
+            flush_ns: 0.0,
         }),
         ..site.groups[0].clone()
     };

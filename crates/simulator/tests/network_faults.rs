@@ -208,9 +208,10 @@ fn what_became_of_a_lost_nodes_vms_is_noted() {
 
 #[test]
 fn disks_lost_beyond_what_is_borne_take_the_array_offline() {
-    for write in
-        [WriteCache::Through, WriteCache::Back { bytes: 64 << 20, start_share: 0.5, depth: 2 }]
-    {
+    for write in [
+        WriteCache::Through,
+        WriteCache::Back { battery: true, bytes: 64 << 20, start_share: 0.5, depth: 2 },
+    ] {
         let mut site = fibre_channel(PathPolicy::Fixed);
         site.groups[0].raid = Raid::Raid5;
         site.groups[0].groups = 1;

@@ -133,7 +133,8 @@ fn controller(site: &Site, own: &Controller) -> Vec<String> {
     let first = format!("{count} with {} at {clock}", counted(own.cores as usize, "core"));
     let write = match own.cache.write {
         WriteCache::Through => "writes through".to_owned(),
-        WriteCache::Back { bytes, .. } => format!("{} for writes", size(bytes)),
+        WriteCache::Back { bytes, battery: true, .. } => format!("{} for writes", size(bytes)),
+        WriteCache::Back { bytes, .. } => format!("{} for writes, volatile", size(bytes)),
     };
     let layout = match own.cache.layout {
         Layout::InPlace => "in-place",

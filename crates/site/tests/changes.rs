@@ -248,3 +248,13 @@ fn a_file_is_rewritten_with_everything_else_as_it_was() {
     let error = rewritten(text, &[change]).unwrap_err().to_string();
     assert!(error.contains("write it out where it is used"), "{error}");
 }
+
+#[test]
+fn a_cache_without_a_battery_may_write_through() {
+    // A study that turns write-back on and off says nothing of the battery, and there is none either way.
+    let site = changed(&["controllers.openfiler.cache.battery=no"]);
+    assert!(matches!(site.controllers[1].cache.write, WriteCache::Through));
+    let battery = Override::parse("controllers.openfiler.cache.battery=yes").unwrap();
+    let text = parse_site_with(WHOLE, &[battery]).unwrap_err().to_string();
+    assert!(text.contains("a battery has nothing to keep"), "{text}");
+}

@@ -32,6 +32,7 @@ mod tests {
             expected: ExpectedBlock { disk: 1, offset_bytes: 8192, generations: vec![5] },
             found: FoundBlock::Block(BlockName { disk: 1, offset_bytes: 8192, generation: 3 }),
             at_ns: 7,
+            covered: false,
         }];
         let first = verified.corruptions.first().cloned();
         let fact = Fact::WrongBlocks { wrong: 1, of: 123_456, first };

@@ -5,9 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stormeter_disk::Kind;
+use stormeter_disk::{Kind, Promise};
 use stormeter_study::Metric;
-use stormeter_trial::{Corruption, Ended, IoFailure, MemoryPlace, TrialFailure};
+use stormeter_trial::{Corruption, Ended, FlushEvery, IoFailure, MemoryPlace, TrialFailure};
 
 use crate::ceiling_kind::CeilingKind;
 
@@ -66,6 +66,8 @@ pub enum Tally {
     Intervals,
     /// The virtual disks.
     Disks,
+    /// The latency histogram of the flushes, which are counted by themselves.
+    Flushes,
 }
 
 /// How an open loop fell behind.
@@ -238,6 +240,16 @@ pub enum Fact {
         /// All disks of a trial.
         disks_bytes: u64,
     },
+    /// The datastores promise different things about a write that they have acknowledged, and a workload writes
+    /// without asking for more.
+    UnlikePromises {
+        /// What each of them promises, in the order of the plan.
+        promised: Vec<Promised>,
+        /// The names of the workloads that rely on it; empty if all do.
+        workloads: Vec<String>,
+    },
+    /// Not one flush ended within the window of any trial, although the workload asks for one this often.
+    NoFlush(FlushEvery),
     /// CPU time per I/O is compared at rates that are far apart.
     UnevenLoad {
         /// I/Os a second of the candidate.
@@ -370,6 +382,8 @@ impl Fact {
             | Fact::AccountsReadLate { .. }
             | Fact::HostBelowParts { .. }
             | Fact::Stolen(_)
+            | Fact::UnlikePromises { .. }
+            | Fact::NoFlush(_)
             | Fact::UnevenLoad { .. }
             | Fact::BlocksAlike(_)
             | Fact::FewBlocks(_)
@@ -414,4 +428,15 @@ pub struct FailedTrials {
     /// Whether the storage was to blame for any of them (errors, stalls, a broken queue) and not the
     /// measurement (a clock that jumped).
     pub by_storage: bool,
+}
+
+/// What one of the compared datastores promises.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promised {
+    /// Its place in the plan.
+    pub datastore: usize,
+    /// Its name there.
+    pub name: String,
+    /// The promise.
+    pub promise: Promise,
 }

@@ -6,7 +6,8 @@
 //! 1. throughput = IOPS × request size;
 //! 2. Little's law, L = λW (J. D. C. Little, Operations Research 9(3), 1961): IOPS × mean latency is the
 //!    mean number of outstanding I/Os, which is counted separately;
-//! 4. histogram counts = operations = sum of the intervals (= sum of the disks);
+//! 4. histogram counts = operations = sum of the intervals (= sum of the disks); the same of flushes, which
+//!    intervals and disks leave out;
 //! 8. the generator's own ceiling is at least three times what was measured;
 //! 9. the working set does not fit into a memory on the path (in `crate::cache`);
 //! 10. no error, no short I/O, no wrong data, the trial completed (drift and warm-up are judged
@@ -71,15 +72,15 @@ pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option
 }
 
 fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
-    let Sample { reads, writes, .. } = facts.sample;
     let smallest_bytes = facts.workload.sizes.iter().map(|size| size.bytes).min()?;
     let largest_bytes = facts.workload.largest_bytes();
     let is_impossible = |(_, totals): &(Kind, &KindTotals)| {
         totals.bytes < totals.operations * u64::from(smallest_bytes)
             || totals.bytes > totals.operations * u64::from(largest_bytes)
     };
-    let (kind, totals) =
-        [(Kind::Read, reads), (Kind::Write, writes)].into_iter().find(is_impossible)?;
+    let kinds = [Kind::Read, Kind::Write, Kind::DurableWrite];
+    let mut totals = kinds.into_iter().map(|kind| (kind, facts.sample.kind(kind)));
+    let (kind, totals) = totals.find(is_impossible)?;
     Some(LawFinding::invalid(Fact::ImpossibleBytes {
         kind,
         operations: totals.operations,
@@ -98,8 +99,8 @@ fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     }
     let busy_ns = total.latency_sum_ns as f64 + sample.carried_ns as f64;
     let product = busy_ns / sample.window_ns as f64;
-    // I/Os that failed were outstanding too, but their latency is not in the sum.
-    let faulty = sample.failed_operations() as f64;
+    // I/Os that failed were outstanding too, but their latency is not in the sum. Flushes are outstanding to nobody.
+    let faulty = (total.errors + total.short_operations) as f64;
     let unseen = faulty / (faulty + total.operations as f64);
     let deviation = match sample.turn_wait_ns {
         Some(_) => (product / outstanding - 1.0).abs() - unseen,
@@ -133,7 +134,17 @@ fn tallies(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 
 fn counted(sample: &Sample) -> Option<LawFinding> {
     let operations = sample.operations();
-    let histograms = sample.reads.histogram.count() + sample.writes.histogram.count();
+    let Sample { flushes, .. } = sample;
+    let (ended, counted) = (flushes.operations, flushes.histogram.count());
+    if ended != counted {
+        let tally = Tally::Flushes;
+        return Some(LawFinding::invalid(Fact::TalliesDiffer {
+            operations: ended,
+            tally,
+            count: counted,
+        }));
+    }
+    let histograms = sample.ios().iter().map(|kind| kind.histogram.count()).sum();
     let rows = sample.intervals.iter().map(|r| r.reads.operations + r.writes.operations).sum();
     let disks = sample.disks.iter().map(|disk| disk.operations).sum();
     let counts: [(Tally, u64); 3] =
@@ -175,7 +186,8 @@ fn backlog(facts: &TrialFacts<'_>) -> Option<LawFinding> {
     let was_left = sample.backlog_operations as f64 > 1.0 + due * 1e-3;
     // Fewer I/Os ended in the window than fell due, by as many as the queue grew. A queue of constant length
     // changes by chance, and less than arrivals vary; one that grows does so in proportion to time.
-    let gained = due - (sample.operations() + sample.failed_operations()) as f64;
+    let total = sample.total();
+    let gained = due - (total.operations + total.errors + total.short_operations) as f64;
     let chance = due.sqrt();
     let grows = gained > 1.0 + GROWING_SD * chance
         && gained_late(sample, offered_per_s) > 0.25 * gained + chance;
@@ -254,17 +266,44 @@ mod tests {
     #[test]
     fn each_law_sees_its_own_lie() {
         type Lie = fn(&mut Sample);
-        let lies: [(Lie, u8); 7] = [
+        let lies: [(Lie, u8); 8] = [
             (|s| s.reads.bytes += 1, 1),
             (|s| s.writes.latency_sum_ns *= 3, 2),
             (|s| s.reads.latency_sum_ns /= 2, 2),
             (|s| s.reads.histogram.record(1000), 4),
+            (|s| s.flushes.histogram.record(1000), 4),
             (|s| s.intervals[3].reads.operations += 1, 4),
             (|s| s.disks[1].operations -= 1, 4),
             (|s| s.ended = Ended::Stalled { outstanding: 1 }, 10),
         ];
         for (index, (lie, law)) in lies.into_iter().enumerate() {
             let mut sample = sample_of(&trial(), FaultPlan::default());
+            lie(&mut sample);
+            assert_eq!(findings(&sample, None), [(law, Severity::Invalid)], "lie {index}");
+        }
+    }
+
+    /// A durable write is an I/O like any other, a flush is none: it takes no part in rates, sizes and tallies.
+    #[test]
+    fn durable_writes_are_counted_as_ios_and_flushes_by_themselves() {
+        let mut sample = sample_of(&trial(), FaultPlan::default());
+        std::mem::swap(&mut sample.writes, &mut sample.durable);
+        assert!(sample.durable.operations > 1000);
+        for _ in 0..500 {
+            sample.flushes.operations += 1;
+            sample.flushes.latency_sum_ns += 70_000_000;
+            sample.flushes.histogram.record(70_000_000);
+        }
+        assert_eq!(findings(&sample, Some(1e7)), []);
+        type Lie = fn(&mut Sample);
+        let lies: [(Lie, u8); 4] = [
+            (|s| s.durable.bytes += 1, 1),
+            (|s| s.durable.latency_sum_ns *= 3, 2),
+            (|s| s.durable.histogram.record(1000), 4),
+            (|s| s.flushes.errors += 1, 10),
+        ];
+        for (index, (lie, law)) in lies.into_iter().enumerate() {
+            let mut sample = sample.clone();
             lie(&mut sample);
             assert_eq!(findings(&sample, None), [(law, Severity::Invalid)], "lie {index}");
         }

@@ -90,7 +90,8 @@ pub use describe::Summary;
 pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
 pub use finding::{
-    Backlog, BrokenBy, Fact, FailedTrials, LawFinding, MeasuredAgain, SeenIn, Severity, Tally,
+    Backlog, BrokenBy, Fact, FailedTrials, LawFinding, MeasuredAgain, Promised, SeenIn, Severity,
+    Tally,
 };
 pub use histogram::{Bins, Histogram};
 pub use metric_summary::MetricSummary;

@@ -1,7 +1,10 @@
 //! The metrics of a trial: one number each, read from its sample and CPU usage.
 //!
 //! The unit of observation is the trial, so this is where a million I/Os become one value for each
-//! metric. Percentiles are read from the merged histograms of all disks and both kinds.
+//! metric. Percentiles of latency are read from the merged histograms of all disks, reads and writes, durable ones
+//! included; flushes have metrics of their own and are part of no other.
+
+use std::borrow::Cow;
 
 use stormeter_study::Metric;
 use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Recovery, Sample};
@@ -20,20 +23,32 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         Metric::Iops => sample.iops(),
         Metric::Throughput => sample.bytes_per_s(),
         Metric::LatencyMean => {
-            (sample.reads.latency_sum_ns + sample.writes.latency_sum_ns) as f64 / operations
+            sample.ios().iter().map(|kind| kind.latency_sum_ns).sum::<u64>() as f64 / operations
         }
-        Metric::LatencyP50 | Metric::LatencyP95 | Metric::LatencyP99 | Metric::LatencyP999 => {
-            merged(sample).percentile_ns(percentile_of(metric)?)?
-        }
-        Metric::ServiceMean => sample.issue.as_ref()?.service.mean_ns()?,
-        Metric::ServiceP50
+        Metric::LatencyP50
+        | Metric::LatencyP95
+        | Metric::LatencyP99
+        | Metric::LatencyP999
+        | Metric::ServiceP50
         | Metric::ServiceP95
         | Metric::ServiceP99
         | Metric::ServiceP999
-        | Metric::LatenessP99 => {
-            issue_histogram(metric, sample.issue.as_ref()?).percentile_ns(percentile_of(metric)?)?
+        | Metric::LatenessP99
+        | Metric::FlushP50
+        | Metric::FlushP95
+        | Metric::FlushP99
+        | Metric::FlushP999
+        | Metric::DurableWriteP50
+        | Metric::DurableWriteP95
+        | Metric::DurableWriteP99
+        | Metric::DurableWriteP999 => {
+            histogram_of(metric, sample)?.percentile_ns(percentile_of(metric)?)?
         }
-        Metric::LatencyMax => sample.reads.latency_max_ns.max(sample.writes.latency_max_ns) as f64,
+        Metric::ServiceMean => sample.issue.as_ref()?.service.mean_ns()?,
+        Metric::FlushMean => sample.flushes.latency_mean_ns()?,
+        Metric::LatencyMax => {
+            sample.ios().iter().map(|kind| kind.latency_max_ns).max().unwrap_or(0) as f64
+        }
         Metric::CpuPerIo => cpu.initiator_ns() as f64 / operations,
         Metric::TargetCpuPerIo => cpu.target_ns? as f64 / operations,
         Metric::HostCpuPerIo => cpu.host_ns() as f64 / operations,
@@ -62,16 +77,8 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
 pub fn resolution_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> f64 {
     let Some(value) = value_of(metric, sample, cpu) else { return 0.0 };
     match metric {
-        Metric::LatencyP50 | Metric::LatencyP95 | Metric::LatencyP99 | Metric::LatencyP999 => {
-            merged(sample).half_bucket(value)
-        }
-        Metric::ServiceP50
-        | Metric::ServiceP95
-        | Metric::ServiceP99
-        | Metric::ServiceP999
-        | Metric::LatenessP99 => {
-            let issue = sample.issue.as_ref();
-            issue.map_or(0.0, |issue| issue_histogram(metric, issue).half_bucket(value))
+        _ if percentile_of(metric).is_some() => {
+            histogram_of(metric, sample).map_or(0.0, |histogram| histogram.half_bucket(value))
         }
         Metric::Recovery | Metric::Outage => 0.5 * sample.interval_ns as f64 / value,
         _ => 0.0,
@@ -81,10 +88,21 @@ pub fn resolution_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> f64 {
 /// The share of I/Os below a percentile metric (0.99 for p99); `None` for other metrics.
 pub fn percentile_of(metric: Metric) -> Option<f64> {
     match metric {
-        Metric::LatencyP50 | Metric::ServiceP50 => Some(0.50),
-        Metric::LatencyP95 | Metric::ServiceP95 => Some(0.95),
-        Metric::LatencyP99 | Metric::ServiceP99 | Metric::LatenessP99 => Some(0.99),
-        Metric::LatencyP999 | Metric::ServiceP999 => Some(0.999),
+        Metric::LatencyP50 | Metric::ServiceP50 | Metric::FlushP50 | Metric::DurableWriteP50 => {
+            Some(0.50)
+        }
+        Metric::LatencyP95 | Metric::ServiceP95 | Metric::FlushP95 | Metric::DurableWriteP95 => {
+            Some(0.95)
+        }
+        Metric::LatencyP99
+        | Metric::ServiceP99
+        | Metric::LatenessP99
+        | Metric::FlushP99
+        | Metric::DurableWriteP99 => Some(0.99),
+        Metric::LatencyP999
+        | Metric::ServiceP999
+        | Metric::FlushP999
+        | Metric::DurableWriteP999 => Some(0.999),
         _ => None,
     }
 }
@@ -92,8 +110,10 @@ pub fn percentile_of(metric: Metric) -> Option<f64> {
 /// Times of many I/Os of several trials, merged: percentiles are read from these and never averaged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Merged {
-    /// Latencies, reads and writes.
+    /// Latencies of reads and writes, durable ones included.
     pub(crate) latencies: Histogram,
+    durable: Histogram,
+    flushes: Histogram,
     /// Service times and lateness, where every trial has them.
     pub(crate) issue: Option<IssueTimes>,
     trials: usize,
@@ -101,8 +121,9 @@ pub(crate) struct Merged {
 
 impl Merged {
     pub(crate) fn add(&mut self, sample: &Sample) {
-        self.latencies.merge(&sample.reads.histogram);
-        self.latencies.merge(&sample.writes.histogram);
+        sample.ios().iter().for_each(|kind| self.latencies.merge(&kind.histogram));
+        self.durable.merge(&sample.durable.histogram);
+        self.flushes.merge(&sample.flushes.histogram);
         self.issue = match (self.issue.take(), &sample.issue) {
             (None, Some(issue)) if self.trials == 0 => Some(issue.clone()),
             (Some(mut all), Some(issue)) => {
@@ -117,9 +138,11 @@ impl Merged {
 
     /// A percentile metric of all of them; `None` for other metrics, and where there is nothing.
     pub(crate) fn percentile_ns(&self, metric: Metric) -> Option<f64> {
-        let histogram = match metric.is_of_open_loops() {
-            true => issue_histogram(metric, self.issue.as_ref()?),
-            false => &self.latencies,
+        let histogram = match metric {
+            _ if metric.is_of_open_loops() => issue_histogram(metric, self.issue.as_ref()?),
+            _ if metric.is_of_flushes() => &self.flushes,
+            _ if metric.is_of_durable_writes() => &self.durable,
+            _ => &self.latencies,
         };
         histogram.percentile_ns(percentile_of(metric)?)
     }
@@ -137,10 +160,20 @@ pub fn direction_of(metric: Metric) -> Direction {
     if metric.higher_is_better() { Direction::HigherIsBetter } else { Direction::LowerIsBetter }
 }
 
-fn merged(sample: &Sample) -> Histogram {
-    let mut histogram = sample.reads.histogram.clone();
-    histogram.merge(&sample.writes.histogram);
-    histogram
+/// What a percentile metric of a trial is read from; `None` where it was not recorded.
+fn histogram_of(metric: Metric, sample: &Sample) -> Option<Cow<'_, Histogram>> {
+    Some(match metric {
+        _ if metric.is_of_open_loops() => {
+            Cow::Borrowed(issue_histogram(metric, sample.issue.as_ref()?))
+        }
+        _ if metric.is_of_flushes() => Cow::Borrowed(&sample.flushes.histogram),
+        _ if metric.is_of_durable_writes() => Cow::Borrowed(&sample.durable.histogram),
+        _ => {
+            let mut all = Histogram::default();
+            sample.ios().iter().for_each(|kind| all.merge(&kind.histogram));
+            Cow::Owned(all)
+        }
+    })
 }
 
 /// The mean of [`resolution_of`] over trials, on the scale of logarithms.
@@ -155,4 +188,92 @@ pub(crate) fn mean_resolution<'a>(
         sum -= (-resolution_of(metric, sample, cpu).min(0.9)).ln_1p();
     }
     if count == 0 { 0.0 } else { sum / f64::from(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stormeter_testkit::sample;
+    use stormeter_trial::KindTotals;
+
+    /// Operations of these latencies.
+    fn totals(latencies_ns: &[u64]) -> KindTotals {
+        let mut totals = KindTotals::default();
+        for &ns in latencies_ns {
+            totals.operations += 1;
+            totals.latency_sum_ns += ns;
+            totals.latency_max_ns = totals.latency_max_ns.max(ns);
+            totals.histogram.record(ns);
+        }
+        totals
+    }
+
+    const FLUSHES: [Metric; 5] = [
+        Metric::FlushMean,
+        Metric::FlushP50,
+        Metric::FlushP95,
+        Metric::FlushP99,
+        Metric::FlushP999,
+    ];
+    const DURABLE: [Metric; 4] = [
+        Metric::DurableWriteP50,
+        Metric::DurableWriteP95,
+        Metric::DurableWriteP99,
+        Metric::DurableWriteP999,
+    ];
+
+    #[test]
+    fn flushes_have_metrics_of_their_own_and_change_no_other() {
+        let cpu = CpuUsage { process_ns: 1000, ..CpuUsage::default() };
+        let without = sample(1000.0);
+        let mut with = without.clone();
+        with.flushes = totals(&[1_000_000, 2_000_000, 2_000_000, 7_000_000]);
+        for metric in Metric::ALL.into_iter().filter(|metric| !metric.is_of_flushes()) {
+            let (before, after) = (value_of(metric, &without, &cpu), value_of(metric, &with, &cpu));
+            assert_eq!(before, after, "{metric:?}");
+        }
+        assert!(FLUSHES.iter().all(|&metric| value_of(metric, &without, &cpu).is_none()));
+        assert_eq!(value_of(Metric::FlushMean, &with, &cpu), Some(3_000_000.0));
+        let [p50, p999] = [Metric::FlushP50, Metric::FlushP999].map(|metric| {
+            assert!(resolution_of(metric, &with, &cpu) > 0.0);
+            value_of(metric, &with, &cpu).unwrap()
+        });
+        assert!(
+            (p50 / 2e6 - 1.0).abs() < 0.003 && (p999 / 7e6 - 1.0).abs() < 0.003,
+            "{p50} {p999}"
+        );
+        assert_eq!(resolution_of(Metric::FlushMean, &with, &cpu), 0.0);
+    }
+
+    #[test]
+    fn durable_writes_are_in_every_latency_and_have_percentiles_of_their_own() {
+        let cpu = CpuUsage::default();
+        let mut sample = sample(1000.0);
+        assert!(DURABLE.iter().all(|&metric| value_of(metric, &sample, &cpu).is_none()));
+        let slow_ns = 50_000_000;
+        sample.durable = totals(&[slow_ns; 200]);
+        let value = |metric| value_of(metric, &sample, &cpu).unwrap();
+        assert_eq!(value(Metric::LatencyMax), slow_ns as f64);
+        assert_eq!(value(Metric::LatencyMean), (4_000_000 + slow_ns) as f64 / 2.0);
+        assert_eq!(value(Metric::Iops), 2000.0);
+        let near =
+            |metric, ns: f64| assert!((value(metric) / ns - 1.0).abs() < 0.003, "{metric:?}");
+        near(Metric::LatencyP99, slow_ns as f64);
+        near(Metric::LatencyP50, 4e6);
+        DURABLE.into_iter().for_each(|metric| near(metric, slow_ns as f64));
+    }
+
+    /// The slowest flush of one trial is no tail of the other's: all flushes together have the percentile.
+    #[test]
+    fn flushes_of_several_trials_are_merged() {
+        let mut merged = Merged::default();
+        let flushes: [&[u64]; 2] = [&[1_000_000; 9], &[5_000_000]];
+        for flushes in flushes {
+            merged.add(&Sample { flushes: totals(flushes), ..sample(1000.0) });
+        }
+        let p50 = merged.percentile_ns(Metric::FlushP50).unwrap();
+        assert!((p50 / 1e6 - 1.0).abs() < 0.003, "{p50}");
+        assert_eq!(merged.percentile_ns(Metric::DurableWriteP50), None);
+        assert!(merged.percentile_ns(Metric::LatencyP50).unwrap() > 3.9e6);
+    }
 }

@@ -1,4 +1,5 @@
-//! Metrics that no trial of a plan can have: those of steps without steps, those of rates without a rate.
+//! Metrics that no trial of a plan can have: those of steps without steps, those of rates without a rate, those
+//! of flushes and durable writes without any.
 
 use stormeter_trial::RECOVERED_INTERVALS;
 
@@ -10,7 +11,27 @@ const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-
 impl StudyPlan {
     /// The reason why no trial of the plan can have this metric; `None` if none is known.
     pub(crate) fn lacks(&self, metric: Metric) -> Option<String> {
-        self.no_recovery(metric).or_else(|| self.no_open_loop(metric))
+        self.no_recovery(metric)
+            .or_else(|| self.no_open_loop(metric))
+            .or_else(|| self.no_durability(metric))
+    }
+
+    fn no_durability(&self, metric: Metric) -> Option<String> {
+        let title = metric.title();
+        let mut loads = self.workloads.iter().filter_map(|workload| workload.kind.io());
+        if metric.is_of_flushes() && !loads.clone().any(|io| io.flush.is_some()) {
+            return Some(format!(
+                "{title} is of workloads that flush, and this study has none; write, for example, flush: every \
+                 8 writes in a workload"
+            ));
+        }
+        if metric.is_of_durable_writes() && !loads.any(|io| io.durable) {
+            return Some(format!(
+                "{title} is of workloads with durable writes, and this study has none; write durable: true in a \
+                 workload"
+            ));
+        }
+        None
     }
 
     fn no_open_loop(&self, metric: Metric) -> Option<String> {

@@ -35,6 +35,7 @@
 //! ```
 
 mod as_study;
+mod demanded;
 mod file;
 mod lacking;
 mod listing;

@@ -105,6 +105,26 @@ pub enum Metric {
     ServiceP999,
     /// 99th percentile of lateness, by which requests were issued late.
     LatenessP99,
+    /// Mean latency of flushes. This and the next four are for workloads that flush: no read's or write's latency
+    /// contains them.
+    FlushMean,
+    /// Median latency of flushes.
+    FlushP50,
+    /// 95th percentile of flushes.
+    FlushP95,
+    /// 99th percentile of flushes.
+    FlushP99,
+    /// 99.9th percentile of flushes.
+    FlushP999,
+    /// Median latency of durable writes. This and the next three are for workloads whose writes are durable: the
+    /// same writes are also part of the latencies above.
+    DurableWriteP50,
+    /// 95th percentile of durable writes.
+    DurableWriteP95,
+    /// 99th percentile of durable writes.
+    DurableWriteP99,
+    /// 99.9th percentile of durable writes.
+    DurableWriteP999,
     /// CPU time of the initiator (this process) per I/O.
     CpuPerIo,
     /// CPU time of the target (the server processes on this machine) per I/O.
@@ -124,13 +144,13 @@ pub enum Metric {
 
 impl Metric {
     /// Those that datastores are compared in under one load, in the order of tables.
-    pub const FOR_COMPARISONS: [Metric; 17] = match Metric::ALL.first_chunk() {
+    pub const FOR_COMPARISONS: [Metric; 26] = match Metric::ALL.first_chunk() {
         Some(first) => *first,
         None => panic!("there are fewer metrics than comparisons have"),
     };
 
     /// All, in the order of tables.
-    pub const ALL: [Metric; 21] = [
+    pub const ALL: [Metric; 30] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -145,6 +165,15 @@ impl Metric {
         Metric::ServiceP99,
         Metric::ServiceP999,
         Metric::LatenessP99,
+        Metric::FlushMean,
+        Metric::FlushP50,
+        Metric::FlushP95,
+        Metric::FlushP99,
+        Metric::FlushP999,
+        Metric::DurableWriteP50,
+        Metric::DurableWriteP95,
+        Metric::DurableWriteP99,
+        Metric::DurableWriteP999,
         Metric::CpuPerIo,
         Metric::TargetCpuPerIo,
         Metric::HostCpuPerIo,
@@ -174,6 +203,18 @@ impl Metric {
         )
     }
 
+    /// Whether it is a latency of flushes.
+    pub fn is_of_flushes(self) -> bool {
+        use Metric::{FlushMean, FlushP50, FlushP95, FlushP99, FlushP999};
+        matches!(self, FlushMean | FlushP50 | FlushP95 | FlushP99 | FlushP999)
+    }
+
+    /// Whether it is a latency of durable writes alone.
+    pub fn is_of_durable_writes(self) -> bool {
+        use Metric::{DurableWriteP50, DurableWriteP95, DurableWriteP99, DurableWriteP999};
+        matches!(self, DurableWriteP50 | DurableWriteP95 | DurableWriteP99 | DurableWriteP999)
+    }
+
     /// The name used on the command line, in JSON and in the results file.
     pub fn name(self) -> &'static str {
         match self {
@@ -191,6 +232,15 @@ impl Metric {
             Metric::ServiceP99 => "service-p99",
             Metric::ServiceP999 => "service-p999",
             Metric::LatenessP99 => "lateness-p99",
+            Metric::FlushMean => "flush-mean",
+            Metric::FlushP50 => "flush-p50",
+            Metric::FlushP95 => "flush-p95",
+            Metric::FlushP99 => "flush-p99",
+            Metric::FlushP999 => "flush-p999",
+            Metric::DurableWriteP50 => "durable-write-p50",
+            Metric::DurableWriteP95 => "durable-write-p95",
+            Metric::DurableWriteP99 => "durable-write-p99",
+            Metric::DurableWriteP999 => "durable-write-p999",
             Metric::CpuPerIo => "cpu-per-io",
             Metric::TargetCpuPerIo => "target-cpu-per-io",
             Metric::HostCpuPerIo => "host-cpu-per-io",
@@ -223,6 +273,15 @@ impl Metric {
             Metric::ServiceP99 => "p99 service time",
             Metric::ServiceP999 => "p99.9 service time",
             Metric::LatenessP99 => "p99 lateness",
+            Metric::FlushMean => "mean flush latency",
+            Metric::FlushP50 => "p50 flush latency",
+            Metric::FlushP95 => "p95 flush latency",
+            Metric::FlushP99 => "p99 flush latency",
+            Metric::FlushP999 => "p99.9 flush latency",
+            Metric::DurableWriteP50 => "p50 durable write latency",
+            Metric::DurableWriteP95 => "p95 durable write latency",
+            Metric::DurableWriteP99 => "p99 durable write latency",
+            Metric::DurableWriteP999 => "p99.9 durable write latency",
             Metric::CpuPerIo => "initiator CPU per I/O",
             Metric::TargetCpuPerIo => "target CPU per I/O",
             Metric::HostCpuPerIo => "host CPU per I/O",
@@ -295,6 +354,17 @@ pub enum PlanError {
          latency; compare latency-mean or latency-p99, or give a rate"
     )]
     ClosedLoop(&'static str),
+    /// A metric of flushes without flushes.
+    #[error(
+        "this workload never flushes, so it has no {0}; let it flush, for example every 8 writes, or compare \
+         latency-p99"
+    )]
+    NoFlushes(&'static str),
+    /// A metric of durable writes without any.
+    #[error(
+        "no write of this workload is durable, so it has no {0}; make its writes durable, or compare latency-p99"
+    )]
+    NoDurableWrites(&'static str),
     /// A rate of zero or less.
     #[error("an equal load of {0} I/Os a second generates no load; give a rate above 0, or auto")]
     Rate(f64),
@@ -350,6 +420,12 @@ impl ComparisonPlan {
         }
         if !open && self.metric.is_of_open_loops() {
             return Err(PlanError::ClosedLoop(self.metric.title()));
+        }
+        if self.metric.is_of_flushes() && self.workload.flush.is_none() {
+            return Err(PlanError::NoFlushes(self.metric.title()));
+        }
+        if self.metric.is_of_durable_writes() && !self.workload.durable {
+            return Err(PlanError::NoDurableWrites(self.metric.title()));
         }
         Ok(())
     }
@@ -449,7 +525,7 @@ pub(crate) mod tests {
     fn a_sound_plan_passes_and_each_mistake_is_named() {
         type Change = fn(&mut ComparisonPlan);
         assert_eq!(plan().check(), Ok(()));
-        let changes: [(Change, &str); 11] = [
+        let changes: [(Change, &str); 13] = [
             (|p| p.datastores.truncate(1), "at least two"),
             (|p| p.baseline = 2, "baseline"),
             (|p| p.precision = 0.0, "precision of 0%"),
@@ -460,6 +536,8 @@ pub(crate) mod tests {
             (|p| p.timing.duration_ns = 1, "too short"),
             (|p| p.timing.interval_ns = 0, "interval"),
             (|p| p.metric = Metric::ServiceP99, "its service time is its latency"),
+            (|p| p.metric = Metric::FlushP99, "never flushes, so it has no p99 flush latency"),
+            (|p| p.metric = Metric::DurableWriteP50, "has no p50 durable write latency"),
             (|p| p.equal_load = Some(EqualLoad::Rate { rate_per_s: 0.0 }), "generates no load"),
         ];
         for (change, words) in changes {

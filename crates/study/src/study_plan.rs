@@ -118,6 +118,22 @@ pub enum WorkloadKind {
 }
 
 impl WorkloadKind {
+    /// The timed I/O; `None` for fixed work.
+    pub fn io(&self) -> Option<&Workload> {
+        match self {
+            WorkloadKind::Io(io) => Some(io),
+            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
+        }
+    }
+
+    /// The timed I/O, to change it.
+    pub(crate) fn io_mut(&mut self) -> Option<&mut Workload> {
+        match self {
+            WorkloadKind::Io(io) => Some(io),
+            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
+        }
+    }
+
     /// Whether requests come at a fixed rate, an open loop.
     pub(crate) fn has_rate(&self) -> bool {
         matches!(self, WorkloadKind::Io(io) if io.arrivals.rate_per_s().is_some())

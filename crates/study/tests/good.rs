@@ -4,7 +4,7 @@ use stormeter_study::{
     Blocks, Metric, Order, Prepare, Reset, StudyPlan, StudyWorkload, Timing, Unit, WorkloadKind,
     parse_study, parse_study_file, profile, study_profile, study_profiles, workloads_text,
 };
-use stormeter_trial::{Arrivals, Distribution, FileOperation};
+use stormeter_trial::{Arrivals, Distribution, FileOperation, FlushEvery};
 
 #[track_caller]
 fn parsed(text: &str) -> StudyPlan {
@@ -164,6 +164,7 @@ fn everything_that_can_be_written_is_read() {
     );
     assert_eq!((mix.content.compressible_percent, mix.content.duplicate_percent), (50.0, 30.0));
     assert_eq!(plan.workloads[2].disk_bytes, Some(2 << 30));
+    assert_eq!((mix.durable, mix.flush), (true, Some(FlushEvery::Writes { writes: 8 })));
     let burst = io(&plan.workloads[3]).burst.unwrap();
     assert_eq!((burst.length, burst.delay_ns), (16, 10_000_000));
     assert_eq!(io(&plan.workloads[4]).arrivals, Arrivals::Constant { rate_per_s: 500.0 });
@@ -220,6 +221,35 @@ fn a_workload_with_every_key_is_printed_and_read_back() {
                delay: 1.5ms}}";
     let odd = with(odd).workloads;
     assert_eq!(with(&workloads_text(&odd)).workloads, odd);
+}
+
+#[test]
+fn a_workload_that_flushes_can_be_told_not_to() {
+    let plan = with(
+        "workloads: [{profile: wal, flush: never, durable: true}, {profile: journal, flush: 1s}]",
+    );
+    let [wal, journal] = [0, 1].map(|index| io(&plan.workloads[index]).clone());
+    assert_eq!((wal.durable, wal.flush), (true, None));
+    assert_eq!(journal.flush, Some(FlushEvery::Interval { ns: 1_000_000_000 }));
+    assert_eq!(with(&workloads_text(&plan.workloads)).workloads, plan.workloads);
+}
+
+#[test]
+fn a_question_that_says_durably_makes_its_writes_durable() {
+    let durable = |question: &str| {
+        let lines = format!("workloads: [vm-4k, vm-8k, wal]\nquestions: ['{question}']");
+        with(&lines)
+            .workloads
+            .iter()
+            .map(|it| (it.name.clone(), io(it).durable))
+            .collect::<Vec<_>>()
+    };
+    let named = |durable: [bool; 3]| {
+        ["vm-4k", "vm-8k", "wal"].map(String::from).into_iter().zip(durable).collect::<Vec<_>>()
+    };
+    assert_eq!(durable("b is faster than a in iops, durably"), named([true, true, false]));
+    assert_eq!(durable("b is faster than a on vm-8k, durably"), named([false, true, false]));
+    assert_eq!(durable("b is faster than a"), named([false; 3]));
 }
 
 #[test]

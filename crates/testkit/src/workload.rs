@@ -15,5 +15,7 @@ pub fn workload(arrivals: Arrivals) -> Workload {
         arrivals,
         burst: None,
         content: Content::default(),
+        durable: false,
+        flush: None,
     }
 }

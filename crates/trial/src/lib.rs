@@ -25,6 +25,8 @@
 //!     arrivals: Arrivals::Poisson { rate_per_s: 500.0 },
 //!     burst: None,
 //!     content: Content::default(),
+//!     durable: false,
+//!     flush: None,
 //! };
 //! assert_eq!(workload.mean_bytes(), 22_528.0);
 //! assert_eq!(workload.granularity_bytes(), 4096);
@@ -56,6 +58,7 @@ mod disturbance;
 mod failure;
 mod fixed_work;
 mod fixed_work_trial;
+mod flush_every;
 pub mod histogram;
 mod issue;
 mod memory;
@@ -82,6 +85,7 @@ pub use fixed_work::{
     Deployment, FileOperation, FileTest, StepTime, Transfer, TransferDirection, TransferSink,
 };
 pub use fixed_work_trial::{FixedWork, FixedWorkError, FixedWorkTrial, SMALL_BYTES};
+pub use flush_every::FlushEveryError;
 pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};
@@ -97,4 +101,6 @@ pub use start::Start;
 pub use touched::touched_share;
 pub use trial::{BufferNeeds, Limits, Trial};
 pub use verified::{BlockName, Corruption, ExpectedBlock, FoundBlock, RESUMPTION_SHIFT, Verified};
-pub use workload::{Arrivals, Burst, Content, Distribution, SizeShare, Workload, WorkloadError};
+pub use workload::{
+    Arrivals, Burst, Content, Distribution, FlushEvery, SizeShare, Workload, WorkloadError,
+};

@@ -22,8 +22,15 @@ pub struct Sample {
     pub interval_ns: u64,
     /// Reads that ended in the window.
     pub reads: KindTotals,
-    /// Writes that ended in the window.
+    /// Writes that ended in the window, durable ones not included.
     pub writes: KindTotals,
+    /// Durable writes that ended in the window ([`Kind::DurableWrite`]).
+    #[serde(default)]
+    pub durable: KindTotals,
+    /// Flushes that ended in the window. They are no I/Os: they move no bytes, and neither intervals, disks, IOPS
+    /// nor outstanding I/Os count them.
+    #[serde(default)]
+    pub flushes: KindTotals,
     /// One row per interval of the window.
     pub intervals: Vec<Interval>,
     /// One row per virtual disk (VM).
@@ -41,6 +48,10 @@ pub struct Sample {
     /// whose [`Sample::outstanding_mean`] includes them.
     #[serde(default)]
     pub turn_wait_ns: Option<u64>,
+    /// How long slots of a closed loop waited for flushes, summed over the window: they were not outstanding, and the
+    /// wait is in no read's or write's latency.
+    #[serde(default)]
+    pub flush_wait_ns: u64,
     /// How long the I/O threads were awake within the window only to be on time ([`crate::Limits::awake_ns`]): not
     /// a cost of the I/O.
     #[serde(default)]
@@ -114,7 +125,7 @@ pub struct Interval {
     pub length_ns: u64,
     /// Reads.
     pub reads: IntervalTotals,
-    /// Writes.
+    /// Writes, durable or not.
     pub writes: IntervalTotals,
 }
 
@@ -155,7 +166,7 @@ pub struct DiskTotals {
 pub struct IoFailure {
     /// Number of the disk.
     pub disk: u32,
-    /// Read or write.
+    /// What it should have done.
     pub kind: Kind,
     /// Offset on the disk, in bytes.
     pub offset_bytes: u64,
@@ -178,7 +189,10 @@ pub enum IoFailureOutcome {
 impl std::fmt::Display for IoFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let IoFailure { disk, kind, offset_bytes, length_bytes, outcome } = self;
-        write!(f, "{kind} of {length_bytes} bytes at {offset_bytes} of disk {disk}: ")?;
+        match kind {
+            Kind::Flush => write!(f, "flush of disk {disk}: ")?,
+            _ => write!(f, "{kind} of {length_bytes} bytes at {offset_bytes} of disk {disk}: ")?,
+        }
         match outcome {
             IoFailureOutcome::Failed(error) => write!(f, "{error}"),
             IoFailureOutcome::Short(bytes) => write!(f, "only {bytes} bytes moved"),
@@ -294,26 +308,32 @@ impl Sample {
         self
     }
 
-    /// Both kinds together.
+    /// Reads and writes, durable ones included.
+    pub fn ios(&self) -> [&KindTotals; 3] {
+        [&self.reads, &self.writes, &self.durable]
+    }
+
+    /// All I/Os together, flushes not included.
     pub fn total(&self) -> KindTotals {
-        let mut total = self.reads.clone();
-        total.merge(&self.writes);
+        let [reads, others @ ..] = self.ios();
+        let mut total = reads.clone();
+        others.into_iter().for_each(|kind| total.merge(kind));
         total
     }
 
     /// I/Os that moved all their bytes in the window.
     pub fn operations(&self) -> u64 {
-        self.reads.operations + self.writes.operations
+        self.ios().iter().map(|kind| kind.operations).sum()
     }
 
     /// Bytes that they moved.
     pub fn bytes(&self) -> u64 {
-        self.reads.bytes + self.writes.bytes
+        self.ios().iter().map(|kind| kind.bytes).sum()
     }
 
-    /// I/Os that failed or were short.
+    /// I/Os and flushes that failed or were short.
     pub fn failed_operations(&self) -> u64 {
-        [&self.reads, &self.writes].iter().map(|kind| kind.errors + kind.short_operations).sum()
+        Kind::ALL.iter().map(|&kind| self.kind(kind)).map(|k| k.errors + k.short_operations).sum()
     }
 
     /// I/Os per second over the window.
@@ -331,6 +351,8 @@ impl Sample {
         match kind {
             Kind::Read => &self.reads,
             Kind::Write => &self.writes,
+            Kind::DurableWrite => &self.durable,
+            Kind::Flush => &self.flushes,
         }
     }
 
@@ -340,6 +362,8 @@ impl Sample {
         self.window_ns = self.window_ns.max(other.window_ns);
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
+        self.durable.merge(&other.durable);
+        self.flushes.merge(&other.flushes);
         for (index, row) in other.intervals.into_iter().enumerate() {
             match self.intervals.get_mut(index) {
                 Some(mine) => {
@@ -354,6 +378,7 @@ impl Sample {
         self.outstanding_mean += other.outstanding_mean;
         self.carried_ns += other.carried_ns;
         self.spun_ns += other.spun_ns;
+        self.flush_wait_ns += other.flush_wait_ns;
         self.issue = self.issue.take().zip(other.issue).map(|(mut mine, theirs)| {
             mine.merge(&theirs);
             mine

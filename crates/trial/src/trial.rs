@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::start::Start;
-use crate::workload::{Arrivals, Workload, WorkloadError};
+use crate::workload::{Arrivals, FlushEvery, Workload, WorkloadError};
 
 /// The load of one thread, and for how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub struct BufferNeeds {
     pub count: u32,
     /// Size of each: the largest request.
     pub bytes: u32,
-    /// The most operations outstanding at once.
+    /// The most operations outstanding at once, flushes included. Their slot numbers are below this.
     pub in_flight: u32,
 }
 
@@ -93,10 +93,11 @@ impl Trial {
 
     /// What the disks have to provide.
     pub fn buffer_needs(&self) -> BufferNeeds {
-        let in_flight = self.slots();
+        let slots = self.slots();
         // Reads and writes have separate buffers, so that data that was read is never written
         // elsewhere, and one more has the duplicate block.
-        let count = self.write_buffers() + in_flight + 1;
+        let count = self.write_buffers() + slots + 1;
+        let in_flight = slots.saturating_add(self.flush_slots());
         BufferNeeds { count, bytes: self.workload.largest_bytes(), in_flight }
     }
 
@@ -112,7 +113,24 @@ impl Trial {
         rotation.max(self.slots() + 1)
     }
 
-    /// The most operations that can be outstanding.
+    /// Whether the slot of a write waits for the flush that the write makes due ([`FlushEvery`]).
+    pub fn slot_waits_for_flush(&self) -> bool {
+        let Workload { arrivals, burst, flush, .. } = &self.workload;
+        matches!(arrivals, Arrivals::Closed { .. })
+            && burst.is_none()
+            && matches!(flush, Some(FlushEvery::Writes { .. }))
+    }
+
+    /// The most flushes that can be outstanding. Their slots follow those of the I/Os.
+    pub fn flush_slots(&self) -> u32 {
+        match self.workload.flush {
+            None => 0,
+            Some(_) if self.slot_waits_for_flush() => self.slots(),
+            Some(_) => self.disks,
+        }
+    }
+
+    /// The most I/Os that can be outstanding.
     pub fn slots(&self) -> u32 {
         match self.workload.arrivals {
             Arrivals::Closed { outstanding } => outstanding.saturating_mul(self.disks),

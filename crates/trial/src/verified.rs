@@ -19,6 +19,10 @@ pub struct Verified {
     pub unknown_blocks: u64,
     /// Blocks that were not what was written.
     pub wrong_blocks: u64,
+    /// Writes that were durable, or that a flush covered which was submitted after they had completed and which
+    /// succeeded.
+    #[serde(default)]
+    pub covered_writes: u64,
     /// The first of them.
     pub corruptions: Vec<Corruption>,
 }
@@ -32,6 +36,9 @@ pub struct Corruption {
     pub found: FoundBlock,
     /// When the read ended, in nanoseconds since the load started (ramp included).
     pub at_ns: u64,
+    /// Whether what had been written is known to have been durable or covered by a completed flush.
+    #[serde(default)]
+    pub covered: bool,
 }
 
 /// The expected identity of a block.
@@ -93,6 +100,7 @@ impl Verified {
         self.blocks += other.blocks;
         self.unknown_blocks += other.unknown_blocks;
         self.wrong_blocks += other.wrong_blocks;
+        self.covered_writes += other.covered_writes;
         self.corruptions.extend_from_slice(&other.corruptions);
         self.corruptions.truncate(MAX_KEPT);
     }
@@ -134,7 +142,7 @@ impl std::fmt::Display for ExpectedBlock {
 
 impl std::fmt::Display for Corruption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Corruption { expected, found, .. } = self;
+        let Corruption { expected, found, covered, .. } = self;
         let ExpectedBlock { disk, offset_bytes, .. } = expected;
         write!(f, "disk {disk} at {offset_bytes}: ")?;
         match found {
@@ -157,6 +165,10 @@ impl std::fmt::Display for Corruption {
             FoundBlock::Foreign(name) => {
                 write!(f, "{name} of another run or datastore, instead of its own, {expected}")
             }
+        }?;
+        match covered {
+            true => f.write_str("; it was durable, or a completed flush covered it"),
+            false => Ok(()),
         }
     }
 }
@@ -168,7 +180,7 @@ mod tests {
     fn words(generations: &[u64], found: FoundBlock) -> String {
         let expected =
             ExpectedBlock { disk: 2, offset_bytes: 4096, generations: generations.to_vec() };
-        Corruption { expected, found, at_ns: 0 }.to_string()
+        Corruption { expected, found, at_ns: 0, covered: false }.to_string()
     }
 
     fn block(offset_bytes: u64, generation: u64) -> BlockName {
@@ -207,7 +219,9 @@ mod tests {
             expected: ExpectedBlock { disk: 0, offset_bytes: 0, generations: vec![] },
             found: FoundBlock::Zeros,
             at_ns,
+            covered: true,
         };
+        assert!(corruption(0).to_string().ends_with("a completed flush covered it"));
         let mut one = Verified::default();
         (0..7).for_each(|at_ns| one.wrong(corruption(at_ns)));
         let mut all = one.clone();

@@ -30,6 +30,33 @@ pub struct Workload {
     pub burst: Option<Burst>,
     /// The contents of written data.
     pub content: Content,
+    /// Every write is durable: it completes when its bytes are on stable storage.
+    #[serde(default)]
+    pub durable: bool,
+    /// When the disk is flushed; `None`: never.
+    #[serde(default)]
+    pub flush: Option<FlushEvery>,
+}
+
+/// When a disk is flushed. A flush covers the writes to its disk that completed before it was submitted; its latency
+/// is its own and part of no read's or write's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum FlushEvery {
+    /// When this many writes to the disk have completed since the last flush was submitted. In a closed loop the
+    /// request that follows the last of them waits until the flush completes, as a caller of `fdatasync` does:
+    /// with one outstanding I/O, writes and flushes strictly take turns. In an open loop and between bursts nothing
+    /// waits, and a flush that falls due while one is outstanding follows it.
+    Writes {
+        /// The number of writes, at least 1.
+        writes: u32,
+    },
+    /// At equal intervals, if anything was written since the last flush was submitted, while the other requests go on
+    /// and wait for nothing: as the commits of a journaling file system.
+    Interval {
+        /// The interval.
+        ns: u64,
+    },
 }
 
 /// A request size and how often it occurs.
@@ -153,6 +180,14 @@ pub enum WorkloadError {
     /// Bursts belong to closed loops.
     #[error("bursts with pauses need a closed loop; leave out the rate or the burst")]
     BurstInOpenLoop,
+    /// Flushes without writes.
+    #[error(
+        "a flush puts written data on stable storage, and this workload writes none; leave out {0}"
+    )]
+    NothingWritten(&'static str),
+    /// A flush after no write, or after no time.
+    #[error("flush every {0} would flush without end; give at least 1 write or 1ms")]
+    FlushWithoutEnd(&'static str),
     /// A burst without requests.
     #[error("a burst needs at least 1 request")]
     EmptyBurst,
@@ -283,11 +318,43 @@ impl Workload {
         if self.burst.is_some_and(|burst| burst.length == 0) {
             return Err(WorkloadError::EmptyBurst);
         }
+        self.check_durability()?;
         let request_bytes = u64::from(self.largest_bytes());
         if disk_bytes < request_bytes {
             return Err(WorkloadError::DiskTooSmall { disk_bytes, request_bytes });
         }
         Ok(())
+    }
+}
+
+/// The shortest interval between flushes.
+pub(crate) const FLUSH_INTERVAL_MIN_NS: u64 = 1_000_000;
+
+impl Workload {
+    /// Whether it writes at all.
+    pub fn writes(&self) -> bool {
+        self.read_percent < 100.0
+    }
+
+    /// Whether every byte that it writes is on stable storage soon: each write is durable, or flushes follow.
+    pub fn asks_for_durability(&self) -> bool {
+        self.durable || self.flush.is_some()
+    }
+
+    fn check_durability(&self) -> Result<(), WorkloadError> {
+        if !self.writes() && self.asks_for_durability() {
+            let what = if self.durable { "durable" } else { "flush" };
+            return Err(WorkloadError::NothingWritten(what));
+        }
+        match self.flush {
+            Some(FlushEvery::Writes { writes: 0 }) => {
+                Err(WorkloadError::FlushWithoutEnd("0 writes"))
+            }
+            Some(FlushEvery::Interval { ns }) if ns < FLUSH_INTERVAL_MIN_NS => {
+                Err(WorkloadError::FlushWithoutEnd("less than 1ms"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -306,13 +373,15 @@ pub(crate) mod tests {
             arrivals: Arrivals::Closed { outstanding: 4 },
             burst: None,
             content: Content::default(),
+            durable: false,
+            flush: None,
         }
     }
 
     #[test]
     fn each_mistake_has_its_own_message() {
         type Change = fn(&mut Workload);
-        let changes: [(Change, &str); 12] = [
+        let changes: [(Change, &str); 16] = [
             (|w| w.sizes.clear(), "no request size"),
             (|w| w.sizes[0].bytes = 0, "request size 0"),
             (|w| w.sizes[0].share = 0.0, "must be above 0"),
@@ -325,6 +394,13 @@ pub(crate) mod tests {
             (|w| w.alignment_bytes = Some(100), "alignment"),
             (|w| w.burst = Some(Burst { length: 0, delay_ns: 1 }), "burst"),
             (|w| w.sizes[0].bytes = 32 << 20, "larger disks"),
+            (|w| w.flush = Some(FlushEvery::Writes { writes: 0 }), "0 writes"),
+            (|w| w.flush = Some(FlushEvery::Interval { ns: 1000 }), "1ms"),
+            (|w| (w.read_percent, w.durable) = (100.0, true), "leave out durable"),
+            (
+                |w| (w.read_percent, w.flush) = (100.0, Some(FlushEvery::Writes { writes: 1 })),
+                "leave out flush",
+            ),
         ];
         assert_eq!(plain().check(1 << 20), Ok(()));
         for (change, words) in changes {

@@ -20,6 +20,7 @@
 
 mod available;
 mod buffer;
+mod durable;
 mod engine;
 mod error;
 mod gate;

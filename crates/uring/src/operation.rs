@@ -1,17 +1,29 @@
 //! The operation, its completion, and why an operation may be refused before the kernel sees it.
 
 /// What an operation does.
+// The numbers are those of `disk::Kind`, so that translating one costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Kind {
     /// Positioned read into a buffer, which it uses exclusively.
-    Read,
+    Read = 0,
     /// Positioned write from a buffer, which other writes may use at the same time.
-    Write,
+    Write = 1,
     /// `fdatasync(2)`: the data and the metadata needed to read it back are stable. This is what a
     /// hypervisor issues when a guest flushes its disk. It uses no buffer: offset, length and
     /// buffer are ignored. It does not order anything: writes that must be covered have to be
     /// reaped first.
-    Flush,
+    Flush = 2,
+    /// A write that completes when its bytes, and the metadata needed to read them back, are stable
+    /// (`RWF_DSYNC` of `pwritev2(2)`, Linux 4.7): the kernel writes past the device's cache (FUA)
+    /// or flushes it afterwards. The ring reports EOPNOTSUPP where a file does not know the flag;
+    /// the threads then write and call `fdatasync(2)`.
+    DurableWrite = 3,
+}
+
+impl Kind {
+    /// The number of kinds.
+    pub(crate) const COUNT: usize = 4;
 }
 
 /// One operation, in numbers.

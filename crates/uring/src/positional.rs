@@ -14,6 +14,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::buffer::{Buffers, Mapping};
+use crate::durable;
 use crate::gate::Gate;
 use crate::{
     EngineError, EngineOptions, Kind, Note, RawCompletion, RawOperation, ReapError, Refusal,
@@ -280,6 +281,12 @@ fn perform(job: &Job, shared: &Shared) -> i32 {
                 // them.
                 let bytes = unsafe { slice::from_raw_parts(job.address, length as usize) };
                 file.write_at(bytes, offset)
+            }
+            Kind::DurableWrite => {
+                // SAFETY: see `Job`: the bytes lie in the living mapping and nothing writes to
+                // them.
+                let bytes = unsafe { slice::from_raw_parts(job.address, length as usize) };
+                durable::write_at(file, bytes, offset)
             }
             Kind::Flush => file.sync_data().map(|()| 0),
         };

@@ -17,12 +17,12 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::Arc;
 
-use io_uring::types::{CancelBuilder, FsyncFlags, Timespec};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::IoUring;
+use io_uring::types::{CancelBuilder, Timespec};
 
 use crate::buffer::Buffers;
 use crate::setup;
-use crate::submission::Submission;
+use crate::submission::{Codes, Submission};
 use crate::syscall::Entrance;
 use crate::{
     EngineError, EngineOptions, Kind, Note, RawCompletion, RawOperation, ReapError, Refusal,
@@ -55,9 +55,7 @@ pub struct Ring {
     /// Number pushed and not yet submitted; part of `in_flight`.
     pending: u32,
     enter_every: u32,
-    entry_flags: u8,
-    read_code: u8,
-    write_code: u8,
+    codes: Codes,
     chunk_shift: u32,
     patience_ms: u32,
     notes: Vec<Note>,
@@ -107,12 +105,6 @@ impl Ring {
             let bytes = buffers.count() as u64 * buffers.bytes() as u64;
             notes.push(Note::BuffersNotRegistered { errno, bytes });
         }
-        let (read_code, write_code) = if buffers_registered.is_ok() {
-            (opcode::ReadFixed::CODE, opcode::WriteFixed::CODE)
-        } else {
-            (opcode::Read::CODE, opcode::Write::CODE)
-        };
-
         Ok(Self {
             entrance: Entrance::new(&ring),
             ring,
@@ -122,9 +114,7 @@ impl Ring {
             max_in_flight: in_flight,
             pending: 0,
             enter_every,
-            entry_flags: if fixed_files { squeue::Flags::FIXED_FILE.bits() } else { 0 },
-            read_code,
-            write_code,
+            codes: Codes::new(buffers_registered.is_ok(), fixed_files),
             // Without registration this shifts any index to zero, which older kernels require.
             chunk_shift: buffers_registered.unwrap_or(u32::BITS),
             patience_ms: knobs.patience_ms,
@@ -147,23 +137,21 @@ impl Ring {
             return Err(Refusal::File);
         };
         let RawOperation { user, kind, mut offset, mut length, mut buffer, .. } = operation;
-        let (code, address, chunk, operation_flags);
+        let (address, chunk);
         if kind == Kind::Flush {
             (offset, length, buffer) = (0, 0, NO_BUFFER);
-            (code, address, chunk) = (opcode::Fsync::CODE, ptr::null_mut(), 0);
-            operation_flags = FsyncFlags::DATASYNC.bits();
+            (address, chunk) = (ptr::null_mut(), 0);
         } else {
             if offset > i64::MAX as u64 {
                 return Err(Refusal::Offset);
             }
             address = self.buffers.claim(kind, buffer, length)?;
-            code = if kind == Kind::Read { self.read_code } else { self.write_code };
             chunk = (u64::from(buffer) >> self.chunk_shift) as u16;
-            operation_flags = 0;
         }
+        let ([code, entry_flags], operation_flags) = self.codes.of(kind);
         let entry = Submission {
             code,
-            entry_flags: self.entry_flags,
+            entry_flags,
             fd: target,
             offset,
             address: address as u64,

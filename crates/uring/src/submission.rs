@@ -4,7 +4,10 @@
 //! byte only, and filling the fields of one entry saves the hot path the branches and copies of
 //! choosing among builders.
 
-use io_uring::squeue;
+use io_uring::types::FsyncFlags;
+use io_uring::{opcode, squeue};
+
+use crate::Kind;
 
 /// `struct io_uring_sqe` of <linux/io_uring.h>, with the members that reads, writes and fsync use.
 #[repr(C)]
@@ -43,6 +46,43 @@ impl Submission {
     };
 }
 
+/// What tells the kinds apart in an entry: looked up, because the hot path should not choose.
+pub(crate) struct Codes {
+    /// `code` and `entry_flags`, which are copied together, by [`Kind`].
+    heads: [[u8; 2]; Kind::COUNT],
+    /// `rw_flags` or `fsync_flags`, by [`Kind`].
+    flags: [u32; Kind::COUNT],
+}
+
+impl Codes {
+    /// Those for registered buffers and files, or for others.
+    pub(crate) fn new(buffers_registered: bool, files_registered: bool) -> Self {
+        let (read, write) = if buffers_registered {
+            (opcode::ReadFixed::CODE, opcode::WriteFixed::CODE)
+        } else {
+            (opcode::Read::CODE, opcode::Write::CODE)
+        };
+        let entry_flags = if files_registered { squeue::Flags::FIXED_FILE.bits() } else { 0 };
+        let mut both = Self { heads: [[0; 2]; Kind::COUNT], flags: [0; Kind::COUNT] };
+        for (kind, code, flags) in [
+            (Kind::Read, read, 0),
+            (Kind::Write, write, 0),
+            (Kind::Flush, opcode::Fsync::CODE, FsyncFlags::DATASYNC.bits()),
+            (Kind::DurableWrite, write, libc::RWF_DSYNC as u32),
+        ] {
+            both.heads[kind as usize] = [code, entry_flags];
+            both.flags[kind as usize] = flags;
+        }
+        both
+    }
+
+    /// `code` and `entry_flags` of an entry, and its `rw_flags` or `fsync_flags`.
+    #[inline(always)]
+    pub(crate) fn of(&self, kind: Kind) -> ([u8; 2], u32) {
+        (self.heads[kind as usize], self.flags[kind as usize])
+    }
+}
+
 impl From<Submission> for squeue::Entry {
     #[inline]
     fn from(submission: Submission) -> Self {
@@ -55,10 +95,11 @@ impl From<Submission> for squeue::Entry {
 
 #[cfg(test)]
 mod tests {
-    use io_uring::types::{Fixed, FsyncFlags};
+    use io_uring::types::{Fd, Fixed, FsyncFlags};
     use io_uring::{opcode, squeue};
 
-    use super::Submission;
+    use super::{Codes, Submission};
+    use crate::Kind;
 
     fn bytes(entry: &squeue::Entry) -> [u8; 64] {
         // SAFETY: an entry is 64 initialised bytes, as the builders zero it first.
@@ -91,5 +132,48 @@ mod tests {
             ..Submission::ZERO
         };
         assert_eq!(bytes(&filled.into()), bytes(&built));
+    }
+
+    /// An entry for 512 bytes at 4096 of file 5, from buffer 3 if it is a fixed write.
+    fn entry(codes: &Codes, kind: Kind, buffer_index: u16) -> squeue::Entry {
+        let ([code, entry_flags], operation_flags) = codes.of(kind);
+        let address = 0x1000_u64;
+        let (offset, length) = (4096, 512);
+        let fd = 5;
+        let zero = Submission::ZERO;
+        Submission {
+            code,
+            entry_flags,
+            operation_flags,
+            fd,
+            offset,
+            address,
+            length,
+            buffer_index,
+            ..zero
+        }
+        .into()
+    }
+
+    #[test]
+    fn a_durable_write_is_a_write_with_one_flag() {
+        let (address, file) = (0x1000 as *mut u8, Fd(5));
+        for flags in [0, libc::RWF_DSYNC] {
+            let kind = if flags == 0 { Kind::Write } else { Kind::DurableWrite };
+            let fixed = opcode::WriteFixed::new(file, address, 512, 3).offset(4096);
+            let fixed = fixed.rw_flags(flags).build();
+            assert_eq!(bytes(&entry(&Codes::new(true, false), kind, 3)), bytes(&fixed), "{kind:?}");
+            let plain = opcode::Write::new(file, address, 512).offset(4096);
+            let plain = plain.rw_flags(flags).build();
+            assert_eq!(
+                bytes(&entry(&Codes::new(false, false), kind, 0)),
+                bytes(&plain),
+                "{kind:?}"
+            );
+        }
+        let plain = opcode::Read::new(file, address, 512).offset(4096).build();
+        assert_eq!(bytes(&entry(&Codes::new(false, false), Kind::Read, 0)), bytes(&plain));
+        let datasync = ([opcode::Fsync::CODE, 0], FsyncFlags::DATASYNC.bits());
+        assert_eq!(Codes::new(true, false).of(Kind::Flush), datasync);
     }
 }

@@ -67,6 +67,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         first_number: 0,
         verification: None,
         needs_target: false,
+        durability: Default::default(),
     };
     let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();
     drop(fleet);

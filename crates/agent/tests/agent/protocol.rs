@@ -5,6 +5,7 @@ use std::thread;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stormeter_agent::{Command, FrameError, PROTOCOL, Report, ServeError, read_frame, write_frame};
+use stormeter_datastore::Durability;
 use stormeter_runner::{OpenOrder, Password};
 use stormeter_trial::Ended;
 
@@ -102,6 +103,14 @@ fn a_password_arrives_and_is_never_printed() {
     let order = Command::Open(OpenOrder { secrets, ..order });
     assert_eq!(again(&order), order);
     assert!(!format!("{order:?}").contains("sesame"));
+}
+
+#[test]
+fn what_the_workloads_ask_of_storage_arrives() {
+    let Command::Open(order) = open("null:") else { unreachable!() };
+    let durability = Durability { flushes: true, durable_writes: false };
+    let order = Command::Open(OpenOrder { durability, ..order });
+    assert_eq!(again(&order), order);
 }
 
 #[test]

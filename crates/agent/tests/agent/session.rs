@@ -87,6 +87,7 @@ pub(crate) fn open(url: &str) -> Command {
         first_number: 3,
         verification: None,
         needs_target: false,
+        durability: Default::default(),
     })
 }
 

@@ -31,13 +31,13 @@ impl TimedDisk {
         let failed = |error: std::io::Error| format!("the timed disk: {error}");
         let directory = TempDir::with_prefix("stormeter-timed-disk").map_err(failed)?;
         let program = std::env::current_exe().map_err(failed)?;
-        let Service { servers, mean_ns, spread } = service;
+        let Service { servers, mean_ns, spread, flush_ns } = service;
         let server = Command::new("taskset")
             .args(["-c", cpu])
             .arg(program)
             .arg("serve-timed-disk")
             .args([servers.to_string(), mean_ns.to_string(), spread.name().into()])
-            .arg(bytes.to_string())
+            .args([flush_ns.to_string(), bytes.to_string()])
             .arg(directory.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -99,7 +99,8 @@ mod tests {
             return;
         }
         let directory = tempfile::tempdir().unwrap();
-        let service = Service { servers: 2, mean_ns: 100_000, spread: Spread::Exponential };
+        let spread = Spread::Exponential;
+        let service = Service { servers: 2, mean_ns: 100_000, spread, flush_ns: 100_000 };
         let (until, keep) = std::io::pipe().unwrap();
         let (ready, output) = std::io::pipe().unwrap();
         std::thread::scope(|scope| {
@@ -120,6 +121,7 @@ mod tests {
                 assert_eq!(bytes, block(number));
             }
             assert!(file.write_all_at(&block(1), 1 << 20).is_err(), "beyond its end");
+            file.sync_data().unwrap();
             drop(file);
             drop(keep);
             assert_eq!(served.join().unwrap(), Ok(()));

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
     Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEntry,
-    ReplyOpen, ReplyWrite, Request, WriteFlags,
+    InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyWrite, Request, WriteFlags,
 };
 
 use super::FILE;
@@ -130,11 +130,15 @@ impl Disk {
         }
     }
 
-    /// Answers when the request's time has come.
-    fn in_time(&self, offset_bytes: u64, answer: impl FnOnce() + Send + 'static) {
+    /// Answers when the request's time has come, which the schedule says, given that of its arrival.
+    fn in_time(
+        &self,
+        due_ns: impl FnOnce(&mut Schedule, u64) -> u64,
+        answer: impl FnOnce() + Send + 'static,
+    ) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let arrived_ns = queue.began.elapsed().as_nanos() as u64;
-        let due_ns = queue.schedule.admit(arrived_ns, offset_bytes);
+        let due_ns = due_ns(&mut queue.schedule, arrived_ns);
         let at = queue.began + Duration::from_nanos(due_ns);
         // If the answering thread is gone, the process is ending.
         let _ = queue.due.send(Due { at, answer: Box::new(answer) });
@@ -182,7 +186,7 @@ impl Filesystem for Disk {
         let end = (first + size as usize).min(content.len());
         let bytes = content[first..end].to_vec();
         drop(content);
-        self.in_time(offset, move || reply.data(&bytes));
+        self.in_time(|schedule, at_ns| schedule.admit(at_ns, offset), move || reply.data(&bytes));
     }
 
     fn write(
@@ -205,6 +209,14 @@ impl Filesystem for Disk {
         place.copy_from_slice(data);
         drop(content);
         let written = data.len() as u32;
-        self.in_time(offset, move || reply.written(written));
+        self.in_time(
+            |schedule, at_ns| schedule.admit(at_ns, offset),
+            move || reply.written(written),
+        );
+    }
+
+    /// The loop device's flush.
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.in_time(Schedule::flush, move || reply.ok());
     }
 }

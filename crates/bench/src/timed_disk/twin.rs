@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use stormeter_disk::{Completion, Disks, DisksError, Operation, Wait};
+use stormeter_disk::{Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_simulator::VirtualTime;
 use stormeter_trial::{Limits, Sample, Trial};
 
@@ -52,8 +52,12 @@ struct Twin {
 impl Disks for Twin {
     fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
         for operation in operations {
+            let now_ns = self.time.now_ns();
             let place = BASE_BYTES + operation.offset_bytes;
-            let due_ns = self.schedule.admit(self.time.now_ns(), place);
+            let due_ns = match operation.kind {
+                Kind::Read | Kind::Write | Kind::DurableWrite => self.schedule.admit(now_ns, place),
+                Kind::Flush => self.schedule.flush(now_ns),
+            };
             self.due.push(Reverse((due_ns, self.served, operation.slot, operation.length_bytes)));
             self.served += 1;
         }
@@ -118,11 +122,30 @@ mod tests {
     fn open_loops_are_as_theory_says() {
         for load in [0.5, 0.7] {
             let rate_per_s = 1000.0 * load;
-            let service = Service { servers: 1, mean_ns: 1_000_000, spread: Spread::Constant };
+            let spread = Spread::Constant;
+            let service = Service { servers: 1, mean_ns: 1_000_000, spread, flush_ns: 0 };
             follows(service, load, &ConstantService { rate_per_s, service_s: 1e-3 });
-            let service = Service { servers: 4, mean_ns: 1_000_000, spread: Spread::Exponential };
+            let spread = Spread::Exponential;
+            let service = Service { servers: 4, mean_ns: 1_000_000, spread, flush_ns: 0 };
             let rate_per_s = 4.0 * rate_per_s;
             follows(service, load, &ExponentialService { rate_per_s, service_s: 1e-3, servers: 4 });
+        }
+    }
+
+    /// Each write waits for the flush of the one before it, and no latency contains another.
+    #[test]
+    fn a_log_is_flushed_after_each_write() {
+        let spread = Spread::Constant;
+        let service = Service { servers: 1, mean_ns: 500_000, spread, flush_ns: 3_000_000 };
+        let drive =
+            Drive { disk_bytes: 1 << 20, is_log: true, duration_ms: 10_000, ..Drive::default() };
+        let sample = expected(&drive, service).unwrap();
+        let (writes, flushes) = (&sample.writes, &sample.flushes);
+        assert_eq!((sample.reads.operations, writes.latency_max_ns), (0, 500_000));
+        assert!(flushes.operations > 2500 && writes.operations.abs_diff(flushes.operations) <= 1);
+        for (share, expected_ns) in [(0.5, 3.0e6), (0.99, 4.47e6)] {
+            let ratio = flushes.histogram.percentile_ns(share).unwrap() / expected_ns;
+            assert!((ratio - 1.0).abs() < 0.01, "{share}: {ratio}");
         }
     }
 }

@@ -1,18 +1,17 @@
 //! `stormeter lab`: a rack in guests on this machine.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use stormeter_fault::{FaultSpec, FaultSpecError};
 use stormeter_lab::{
-    AcceleratorChoice, Cache, Faults, LabError, Snapshots, UpOptions, console, down, parse_lab,
-    status, status_text, up,
+    Cache, Faults, LabError, Snapshots, UpOptions, console, down, parse_lab, status, status_text,
+    up,
 };
 use stormeter_report::printable;
 
+use super::lab_start::{binary, say};
 use crate::arguments_lab::{
-    AcceleratorName, LabBuildOptions, LabCommand, LabDirectory, LabDoOptions, LabImages,
-    LabOptions, LabUpOptions,
+    LabBuildOptions, LabCommand, LabDirectory, LabDoOptions, LabImages, LabOptions, LabUpOptions,
 };
 use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
@@ -31,6 +30,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         LabCommand::Do(options) => perform(options),
+        LabCommand::Durable(options) => super::lab_durable::run(options),
         LabCommand::Snapshot(LabDirectory { dir }) => {
             let begin = Instant::now();
             Snapshots::open(dir)?.take()?;
@@ -72,14 +72,8 @@ fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
     let cancel = cancel_on_signals();
     let cache = Cache::at(options.images.cache.as_deref());
     let images = cache.images(&binary(&options.images)?, &mut say)?;
-    let how = UpOptions {
-        accelerator: match options.accelerator {
-            AcceleratorName::Auto => AcceleratorChoice::Auto,
-            AcceleratorName::Kvm => AcceleratorChoice::Kvm,
-            AcceleratorName::Tcg => AcceleratorChoice::Tcg,
-        },
-        cold: options.cold,
-    };
+    let accelerator = options.accelerator.choice();
+    let how = UpOptions { accelerator, cold: options.cold, logs_writes: false };
     let dir = &options.directory.dir;
     match up(&lab, dir, &images, how, &mut say, &cancel) {
         Ok(started) => {
@@ -111,17 +105,4 @@ fn perform(options: &LabDoOptions) -> Result<Exit, Failure> {
     Faults::open(&options.directory.dir)?.by_hand(&fault)?;
     say(&format!("{fault}: done in {:.2} s", begin.elapsed().as_secs_f64()));
     Ok(Exit::Done)
-}
-
-/// The program that worker guests run.
-fn binary(images: &LabImages) -> Result<PathBuf, Failure> {
-    match &images.binary {
-        Some(path) => Ok(path.clone()),
-        None => std::env::current_exe()
-            .map_err(|error| Failure::File(format!("this program cannot be found: {error}"))),
-    }
-}
-
-fn say(what: &str) {
-    eprintln!("{}", printable(what));
 }

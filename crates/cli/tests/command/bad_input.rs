@@ -58,6 +58,15 @@ const CASES: &[Case] = &[
     ("compare a b --workload vm-5k", 2, &["vm-5k", "vm-4k"]),
     ("compare a b --read 101%", 2, &["101"]),
     ("compare a b --zipf 9", 2, &["zipf"]),
+    ("compare a b --durable --read 100%", 2, &["leave out durable"]),
+    ("compare a b --flush 8", 2, &["every 8 of what", "every 8 writes"]),
+    ("compare a b --flush every-wirte", 2, &["did you mean every write"]),
+    ("compare a b --metric flush-p99", 2, &["never flushes", "--flush"]),
+    (
+        "compare a b --metric durable-write-p99",
+        2,
+        &["no write of this workload is durable", "--durable"],
+    ),
     ("compare a b --burst 4", 2, &["--burst-delay"]),
     ("compare a b --rate 10 --burst 4 --burst-delay 1ms", 2, &["closed loop"]),
     // What cannot be verified.

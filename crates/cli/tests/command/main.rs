@@ -10,6 +10,7 @@ mod bad_input;
 mod calibrate;
 mod compare;
 mod display;
+mod durable;
 mod faults;
 mod hosts;
 mod hosts_ssh;

@@ -136,6 +136,24 @@ fn places_and_skew_are_written_down_as_given() {
     assert_eq!(bytes, 32_768 * operations);
 }
 
+#[test]
+fn flushes_and_durable_writes_are_in_the_results() {
+    let (_place, path) = drive_surely("--read 50% --flush every-4-writes");
+    assert_eq!(planned(&path)["flush"]["writes"], 4);
+    let ((writes, _), (flushes, bytes)) = (total(&path, "write"), total(&path, "flush"));
+    assert!(flushes > 0 && bytes == 0, "{flushes} flushes of {bytes} bytes");
+    // One at the edge of each window.
+    let trials: i64 = one(&path, "SELECT count(*) FROM trial WHERE phase = 'main'");
+    assert!((flushes - writes / 4).abs() <= 2 * trials, "{flushes} flushes, {writes} writes");
+    let (_place, path) = drive_surely("--read 50% --durable");
+    assert_eq!(planned(&path)["durable"], true);
+    let ((writes, _), (durable, _)) = (total(&path, "write"), total(&path, "durable write"));
+    assert_eq!(writes, 0);
+    assert!(durable > 0);
+    let flushes: i64 = one(&path, "SELECT count(*) FROM total WHERE kind = 'flush'");
+    assert_eq!(flushes, 0);
+}
+
 /// The content of a disk that is prepared and then only read.
 fn content(options: &str) -> Vec<u8> {
     let place = Place::new();

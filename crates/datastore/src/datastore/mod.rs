@@ -1,5 +1,7 @@
 //! A datastore of any kind, from its URL to the disks that a thread drives.
 
+mod durability;
+mod holding;
 mod lookout;
 mod others;
 mod reset;
@@ -18,18 +20,20 @@ use stormeter_wire::Session;
 
 use self::lookout::Lookout;
 use crate::block::Block;
-use crate::claim;
+use crate::claim::{self, Claimant};
 use crate::device::DeviceStore;
 use crate::directory::DirectoryStore;
 use crate::files::Extent;
 use crate::iscsi::IscsiStore;
 use crate::nfs::NfsStore;
 use crate::owner::is_run_id;
+use crate::promise;
 use crate::{
     Caching, DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location,
     NetworkDisks, NullDisks, OpenDisks, OpenOptions, Preparation, Prepared, Space,
 };
 
+pub use durability::Durability;
 pub use others::stays_of_this_process;
 pub use reset::DiskReset;
 
@@ -69,6 +73,15 @@ pub struct CloseSummary {
 }
 
 impl DiskSet {
+    /// What happened on the way to the storage since this was last asked; on this host nothing does.
+    pub fn take_incidents(&mut self) -> Vec<Incident> {
+        match self {
+            Self::Null(_) | Self::Files(_) => Vec::new(),
+            Self::Nfs(disks) => disks.take_incidents(),
+            Self::Iscsi(disks) => disks.take_incidents(),
+        }
+    }
+
     /// Ends work with the disks: makes unstable data stable (`fsync`, NFS's COMMIT, SYNCHRONIZE
     /// CACHE on a unit with a volatile cache) and logs out of servers. When `give_up` says so, data that a
     /// file system still holds in memory is left there.
@@ -135,7 +148,7 @@ impl Datastore {
     /// # Errors
     /// Everything that makes it unusable whatever the disks are; see [`DatastoreError`].
     pub fn open(url: &DatastoreUrl, options: OpenOptions) -> Result<Self, DatastoreError> {
-        let OpenOptions { run_id, number, destroy_data } = options;
+        let OpenOptions { run_id, number, destroy_data, must_exist } = options;
         if !is_run_id(&run_id) {
             return Err(DatastoreError::RunId { run_id });
         }
@@ -147,23 +160,23 @@ impl Datastore {
             },
             _ => expected_engine(url.engine)?.to_owned(),
         };
+        let claimant = Claimant { run_id: run_id.clone(), destroy_data, must_exist };
         let store = match &url.location {
             Location::Null => Store::Null { prepared: None },
             Location::Directory(path) => {
                 let path = path.clone();
-                Store::Directory(DirectoryStore::open(path, url.direct, &run_id, number)?)
+                Store::Directory(DirectoryStore::open(
+                    path, url.direct, &run_id, number, must_exist,
+                )?)
             }
             Location::Device(path) => {
                 let path = path.clone();
-                Store::Device(DeviceStore::open(path, url.direct, &run_id, &destroy_data)?)
+                Store::Device(DeviceStore::open(path, url.direct, &claimant)?)
             }
-            Location::Nfs(export) => {
-                Store::Nfs(Box::new(NfsStore::open(export, url.engine, &run_id, number)?))
-            }
-            Location::Iscsi(lun) => {
-                let opened = IscsiStore::open(lun, url, &run_id, &destroy_data)?;
-                Store::Iscsi(Box::new(opened))
-            }
+            Location::Nfs(export) => Store::Nfs(Box::new(NfsStore::open(
+                export, url.engine, &run_id, number, must_exist,
+            )?)),
+            Location::Iscsi(lun) => Store::Iscsi(Box::new(IscsiStore::open(lun, url, claimant)?)),
         };
         let mut datastore = Self {
             url: url.clone(),
@@ -191,11 +204,13 @@ impl Datastore {
             direct: false,
             engine,
             protocol: Vec::new(),
+            promise: None,
             notes: Vec::new(),
         };
         match &self.store {
-            Store::Null { .. } => {}
+            Store::Null { .. } => description.promise = Some(promise::of_nothing()),
             Store::Directory(store) => {
+                description.promise = Some(store.promise());
                 description.kind = "directory".into();
                 description.filesystem = store.filesystem.clone();
                 description.device = store.device();
@@ -206,6 +221,7 @@ impl Datastore {
                 description.notes = store.notes.clone();
             }
             Store::Device(store) => {
+                description.promise = Some(store.promise());
                 description.kind = "device".into();
                 description.device = Some(store.facts.clone());
                 description.device_number = Some(store.number);
@@ -219,6 +235,7 @@ impl Datastore {
                 description.kind = "nfs".into();
                 description.direct = true;
                 description.protocol = store.protocol();
+                description.promise = Some(store.promise());
                 description.notes = store.notes.clone();
             }
             Store::Iscsi(store) => {
@@ -226,6 +243,7 @@ impl Datastore {
                 description.direct = true;
                 description.protocol = store.protocol.clone();
                 description.logical_block_bytes = store.logical_block_bytes();
+                description.promise = Some(store.promise());
                 description.notes = store.notes.clone();
             }
         }
@@ -385,6 +403,16 @@ impl Datastore {
         }
     }
 
+    /// What [`Datastore::remember`] has gathered.
+    fn engine_state(&self) -> (String, Vec<EngineNote>) {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets what was gathered since.
+    fn restore_engine_state(&self, state: (String, Vec<EngineNote>)) {
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+
     /// Removes the disks and everything else of ours. Returns what remains and why.
     pub fn remove(mut self) -> Option<DatastoreFact> {
         self.keep = true;
@@ -394,6 +422,23 @@ impl Datastore {
     /// Keeps everything when this is dropped, for a later process of the same run.
     pub fn keep(&mut self) {
         self.keep = true;
+    }
+
+    /// Keeps the disks, for a check after the power was cut: what holds them is on stable storage, and no other run
+    /// takes them for leftovers. A later process of the same run opens them with [`OpenOptions::must_exist`].
+    ///
+    /// # Errors
+    /// Whatever the storage refuses; the disks are removed when this is dropped then.
+    pub fn keep_for_check(&mut self) -> Result<(), DatastoreError> {
+        match &mut self.store {
+            Store::Null { .. } => {}
+            Store::Directory(store) => store.keep_for_check()?,
+            Store::Device(store) => store.keep_for_check()?,
+            Store::Nfs(store) => store.keep_for_check()?,
+            Store::Iscsi(store) => store.keep_for_check()?,
+        }
+        self.keep = true;
+        Ok(())
     }
 
     fn take_away(&mut self) -> Option<DatastoreFact> {

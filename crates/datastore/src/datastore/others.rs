@@ -23,7 +23,7 @@ impl Datastore {
     }
 
     /// What other runs may use at the same time.
-    fn shared(&self) -> Vec<Shared> {
+    pub(super) fn shared(&self) -> Vec<Shared> {
         match &self.store {
             Store::Null { .. } => Vec::new(),
             Store::Directory(store) => {

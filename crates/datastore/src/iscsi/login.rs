@@ -1,11 +1,12 @@
 //! The login: initiator, password, and proposed parameters.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use stormeter_iscsi::chap::{Algorithm, Credentials, Mutual};
 use stormeter_iscsi::login::Digest;
 use stormeter_iscsi::scsi::Lun;
-use stormeter_iscsi::{Isid, Options, Parameters, Secret, Timeouts};
+use stormeter_iscsi::{Isid, Options, Parameters, Secret, Timeouts, UnitCache};
 
 use crate::{DatastoreError, IscsiLun};
 
@@ -64,7 +65,14 @@ impl Login {
     }
 
     /// What one session is made of. `number` tells the sessions of this process apart.
-    pub(super) fn options(&self, number: u16, block_bytes: u32, extents: Vec<u64>) -> Options {
+    pub(super) fn options(
+        &self,
+        number: u16,
+        block_bytes: u32,
+        extents: Vec<u64>,
+        disk_bytes: u64,
+        cache: Rc<UnitCache>,
+    ) -> Options {
         let url = &self.url;
         let digests = |wanted: bool| if wanted { vec![Digest::Crc32c] } else { vec![Digest::None] };
         let patience_ns = url.timeout.as_nanos() as u64;
@@ -85,6 +93,8 @@ impl Login {
             },
             block_bytes,
             extents,
+            disk_bytes,
+            cache,
             max_transfer_bytes: MAX_TRANSFER_BYTES,
             timeouts: Timeouts {
                 // Half, so that what got lost on the way is asked for again before the end.

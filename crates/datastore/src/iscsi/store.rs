@@ -3,16 +3,17 @@
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use stormeter_disk::{DatastoreFact, FoundData};
-use stormeter_iscsi::Session;
+use stormeter_disk::{DatastoreFact, FoundData, Promise};
+use stormeter_iscsi::{Session, UnitCache};
 use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
 
 use super::login::Login;
 use super::unit::{Unit, UnitFacts};
-use crate::claim::{self, Claim};
+use crate::claim::{self, Claim, Claimant};
 use crate::fill::{self, fill};
 use crate::network::{NetworkDisks, Policy, TransportOptions, resolve};
 use crate::owner::{DiskRecord, Owner};
@@ -38,8 +39,7 @@ pub(crate) struct IscsiStore {
     is_marked: bool,
     /// What stood on the LUN and is to be destroyed.
     destroys: Option<FoundData>,
-    /// The data that may be destroyed, as it was named.
-    destroy_data: Vec<PathBuf>,
+    claimant: Claimant,
     /// Sessions are numbered, so that none takes the place of another.
     next_session: AtomicU16,
     /// Maker, product and size.
@@ -54,8 +54,7 @@ impl IscsiStore {
     pub(crate) fn open(
         lun: &IscsiLun,
         url: &DatastoreUrl,
-        run_id: &str,
-        destroy_data: &[PathBuf],
+        claimant: Claimant,
     ) -> Result<Self, DatastoreError> {
         let login = Login::new(lun)?;
         let portals = lun
@@ -72,10 +71,10 @@ impl IscsiStore {
             login,
             addresses,
             facts: UnitFacts::default(),
-            owner: Owner::here(run_id),
+            owner: Owner::here(&claimant.run_id),
             is_marked: false,
             destroys: None,
-            destroy_data: destroy_data.to_vec(),
+            claimant,
             next_session: AtomicU16::new(0),
             unit: String::new(),
             protocol: Vec::new(),
@@ -96,7 +95,7 @@ impl IscsiStore {
     fn claim(&self, unit: &Unit) -> Result<Claim, DatastoreError> {
         let finding = inspect_source(unit, self.facts.bytes())
             .map_err(|error| DatastoreError::system("read", &self.name, error))?;
-        claim::judge(&self.name, finding, &self.owner.run_id, &self.destroy_data)
+        claim::judge(&self.name, finding, &self.claimant)
     }
 
     /// Looks again before the first write. A LUN cannot be opened for oneself alone as a device can,
@@ -122,9 +121,6 @@ impl IscsiStore {
             format_bytes(facts.bytes()),
             facts.block_bytes,
         );
-        if facts.write_cache == Some(true) {
-            self.notes.push(DatastoreFact::WriteCache);
-        }
         let policy = match self.url.policy {
             PathPolicy::Fixed => "fixed",
             PathPolicy::RoundRobin => "round-robin",
@@ -138,11 +134,18 @@ impl IscsiStore {
         self.protocol = rows.map(|(name, value)| (name.to_owned(), value)).collect();
     }
 
+    /// What an acknowledged write means there.
+    pub(crate) fn promise(&self) -> Promise {
+        self.facts.promise(self.notes.contains(&DatastoreFact::KeepsNothing))
+    }
+
     /// A session for commands one after another.
     fn unit(&self) -> Result<Unit, DatastoreError> {
         let name = self.name.display().to_string();
-        let options =
-            || self.login.options(self.session_number(), self.facts.block_bytes.max(512), vec![]);
+        let options = || {
+            let block_bytes = self.facts.block_bytes.max(512);
+            self.login.options(self.session_number(), block_bytes, vec![], 0, Rc::default())
+        };
         let mut unit = Unit::open(&name, &self.addresses, &options, self.engine, self.url.timeout)?;
         unit.set_block_bytes(self.facts.block_bytes);
         Ok(unit)
@@ -171,6 +174,15 @@ impl IscsiStore {
     /// The disks that are there and ready.
     pub(crate) fn prepared(&self) -> Option<DiskSpec> {
         self.owner.ready()
+    }
+
+    /// Marks the disks as waiting to be checked.
+    pub(crate) fn keep_for_check(&mut self) -> Result<(), DatastoreError> {
+        self.owner.awaits_check = true;
+        let unit = self.unit()?;
+        self.mark(&unit)?;
+        unit.close();
+        Ok(())
     }
 
     /// Refuses what cannot be done here. Changes nothing.
@@ -308,10 +320,19 @@ impl IscsiStore {
     ) -> Result<NetworkDisks<Session>, DatastoreError> {
         let extent = |&disk: &u32| claim::base_bytes(disk, spec.size_bytes);
         let extents: Vec<u64> = numbers.iter().map(extent).collect();
+        let facts = &self.facts;
+        // The cache is the unit's: a flush on one path covers what was written on any.
+        let cache = Rc::new(UnitCache::new(facts.write_cache, facts.forced_unit_access));
         let max_transfer = self.facts.max_transfer_bytes.filter(|&bytes| bytes > 0);
         let sessions = self.addresses.iter().map(|&address| {
             let number = self.session_number();
-            let mut options = self.login.options(number, self.facts.block_bytes, extents.clone());
+            let mut options = self.login.options(
+                number,
+                self.facts.block_bytes,
+                extents.clone(),
+                spec.size_bytes,
+                Rc::clone(&cache),
+            );
             if let Some(bytes) = max_transfer {
                 options.max_transfer_bytes = options.max_transfer_bytes.min(bytes);
             }

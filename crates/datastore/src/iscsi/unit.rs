@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use stormeter_disk::{Acknowledged, Promise, PromiseEvidence};
 use stormeter_iscsi::scsi::{self, cdb};
 use stormeter_iscsi::{Command, CommandError, Options, Session};
 use stormeter_uring::EngineChoice;
@@ -32,7 +33,12 @@ pub(super) struct UnitFacts {
     /// The longest READ or WRITE, if the target reports it.
     pub(super) max_transfer_bytes: Option<u32>,
     pub(super) write_protected: bool,
+    /// Whether the target answered MODE SENSE at all.
+    pub(super) has_mode_data: bool,
+    /// WCE of the caching page; `None` without that page.
     pub(super) write_cache: Option<bool>,
+    /// DPOFUA.
+    pub(super) forced_unit_access: bool,
     pub(super) thin: bool,
     /// The most blocks of one UNMAP; `None` without UNMAP.
     pub(super) unmap_blocks: Option<u32>,
@@ -41,6 +47,31 @@ pub(super) struct UnitFacts {
 impl UnitFacts {
     pub(super) fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(u64::from(self.block_bytes))
+    }
+}
+
+impl UnitFacts {
+    /// What an acknowledged write means: by the unit's caching mode page, if it has one, and weaker
+    /// if it was seen to keep nothing.
+    pub(super) fn promise(&self, keeps_nothing: bool) -> Promise {
+        let (acknowledged, page) = match self.write_cache {
+            None => (Acknowledged::Unknown, PromiseEvidence::NoModePage),
+            Some(write_cache) => {
+                let stable = Acknowledged::Stable;
+                let acknowledged = if write_cache { Acknowledged::VolatileCache } else { stable };
+                (acknowledged, PromiseEvidence::ModePage { write_cache })
+            }
+        };
+        let mut promise = Promise::new(acknowledged, page);
+        if self.has_mode_data {
+            let supported = self.forced_unit_access;
+            promise.evidence.push(PromiseEvidence::ForcedUnitAccess { supported });
+        }
+        if keeps_nothing {
+            promise.acknowledged = acknowledged.and(Acknowledged::Memory);
+            promise.evidence.push(PromiseEvidence::KeepsNothing);
+        }
+        promise
     }
 }
 
@@ -185,8 +216,15 @@ impl Unit {
         let serial = scsi::serial_number(&page(cdb::page::SERIAL, 255));
         let limits = scsi::block_limits(&page(cdb::page::BLOCK_LIMITS, 64));
         let provisioning = scsi::logical_provisioning(&page(cdb::page::PROVISIONING, 64));
-        let mode = self.read_in(cdb::mode_sense_6(0x3f, 255), 255).unwrap_or_default();
-        let mode = scsi::mode_sense_6(&mode);
+        let mode = |page| {
+            let data = self.read_in(cdb::mode_sense_6(page, 255), 255).unwrap_or_default();
+            scsi::mode_sense_6(&data)
+        };
+        // Where all pages are refused or do not fit, the caching page may be had by itself.
+        let mode = match mode(cdb::mode_page::ALL) {
+            Some(all) if all.write_cache.is_some() => Some(all),
+            all => mode(cdb::mode_page::CACHING).or(all),
+        };
         Ok(UnitFacts {
             vendor: inquiry.vendor,
             product: inquiry.product,
@@ -197,7 +235,9 @@ impl Unit {
                 .and_then(|limits| limits.max_transfer_blocks)
                 .map(|blocks| blocks.saturating_mul(capacity.block_bytes)),
             write_protected: mode.is_some_and(|mode| mode.write_protected),
+            has_mode_data: mode.is_some(),
             write_cache: mode.and_then(|mode| mode.write_cache),
+            forced_unit_access: mode.is_some_and(|mode| mode.forced_unit_access),
             thin: capacity.thin,
             unmap_blocks: provisioning.filter(|found| found.unmap).map(|_| {
                 let most = UNMAP_BYTES / capacity.block_bytes;
@@ -300,4 +340,40 @@ enum CommandFailure {
     Refused(CommandError),
     #[error("{0}")]
     Broken(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_page_says_what_an_acknowledged_write_means() {
+        let of = |has_mode_data, write_cache, keeps_nothing| {
+            let facts = UnitFacts { has_mode_data, write_cache, ..UnitFacts::default() };
+            let promise = facts.promise(keeps_nothing);
+            (promise.acknowledged, promise.evidence)
+        };
+        let page = |write_cache| PromiseEvidence::ModePage { write_cache };
+        let no_fua = PromiseEvidence::ForcedUnitAccess { supported: false };
+        assert_eq!(
+            of(true, Some(true), false),
+            (Acknowledged::VolatileCache, vec![page(true), no_fua.clone()])
+        );
+        assert_eq!(
+            of(true, Some(false), false),
+            (Acknowledged::Stable, vec![page(false), no_fua.clone()])
+        );
+        assert_eq!(
+            of(true, None, false),
+            (Acknowledged::Unknown, vec![PromiseEvidence::NoModePage, no_fua.clone()])
+        );
+        assert_eq!(
+            of(false, None, false),
+            (Acknowledged::Unknown, vec![PromiseEvidence::NoModePage])
+        );
+        assert_eq!(
+            of(true, Some(false), true),
+            (Acknowledged::Memory, vec![page(false), no_fua, PromiseEvidence::KeepsNothing])
+        );
+    }
 }

@@ -459,8 +459,11 @@ impl<S: Session> NetworkDisks<S> {
                     for completion in &done[before..] {
                         self.buffers.end(completion.slot);
                     }
-                    if let Err(error) = ticked {
-                        self.lose(place, error.to_string());
+                    match ticked {
+                        // What the session ended by itself was all that it waited for.
+                        Ok(()) if self.paths[place].is_untried => self.recover(place, false),
+                        Ok(()) => {}
+                        Err(error) => self.lose(place, error.to_string()),
                     }
                 }
                 Link::Connecting { until_ns } if until_ns <= self.now_ns => {

@@ -47,8 +47,7 @@ impl ExportFolder {
                     Some(old) if old.run_id == run_id => {
                         let remedy = "remove that folder on the server".into();
                         old.refuse_if_used(&path, true, remedy)?;
-                        owner.disks = old.disks;
-                        owner.prepared = old.prepared;
+                        owner.continue_with(&old);
                     }
                     Some(_) => return Err(taken()),
                     // A run that was killed between making the folder and marking it.
@@ -73,6 +72,19 @@ impl ExportFolder {
         let found = export.look_up(&export.root(), name)?;
         let directory = found.filter(|found| found.is_directory);
         Ok(directory.map(|found| Self { handle: found.handle, name: name.into() }))
+    }
+
+    /// Whether the folder of this name is marked as the run's, with its disks.
+    pub(super) fn is_of(
+        export: &mut Export,
+        name: &str,
+        run_id: &str,
+    ) -> Result<bool, DatastoreError> {
+        let folder =
+            Self::open(export, name).map_err(|refused| export.error("open", name, refused))?;
+        let Some(folder) = folder else { return Ok(false) };
+        let owner = folder.owner(export).map_err(|refused| export.error("read", name, refused))?;
+        Ok(owner.is_some_and(|owner| owner.run_id == run_id && owner.ready().is_some()))
     }
 
     fn is_empty(&self, export: &mut Export) -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use stormeter_disk::DatastoreFact;
+use stormeter_disk::{Acknowledged, DatastoreFact, Promise, PromiseEvidence};
 use stormeter_nfs::{FileHandle, NfsSession, SessionOptions, Stability};
 use stormeter_units::format_bytes;
 use stormeter_uring::EngineChoice;
@@ -41,6 +41,8 @@ pub(crate) struct NfsStore {
     next_xid: AtomicU32,
     read_max: u32,
     write_max: u32,
+    /// The server made stable at once what the preparation had written as unstable.
+    commits_at_once: bool,
     pub(crate) notes: Vec<DatastoreFact>,
 }
 
@@ -56,13 +58,18 @@ impl NfsStore {
         engine: EngineChoice,
         run_id: &str,
         number: u32,
+        must_exist: bool,
     ) -> Result<Self, DatastoreError> {
         let mut export = Export::open(url)?;
+        let name = folder_name(run_id, number);
+        if must_exist && !ExportFolder::is_of(&mut export, &name, run_id)? {
+            let (path, run_id) = (export.place(""), run_id.into());
+            return Err(DatastoreError::NoDisks { path, run_id });
+        }
         let leftovers = leftover::clean(&mut export, run_id)
             .map_err(|refused| export.error("list", "", refused))?;
         let mut notes = leftovers.removed;
         notes.extend(leftovers.kept);
-        let name = folder_name(run_id, number);
         let (folder, owner) = ExportFolder::claim(&mut export, &name, run_id)?;
         let (read_max, write_max) = export.transfer_sizes();
         let address = export.address();
@@ -78,6 +85,7 @@ impl NfsStore {
             next_xid,
             read_max,
             write_max,
+            commits_at_once: false,
             notes,
         };
         if store.owner.prepared && store.find_disks().is_err() {
@@ -102,6 +110,13 @@ impl NfsStore {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
+    }
+
+    /// What an acknowledged write means here. A server that is asked for stable writes promises them (RFC 1813,
+    /// section 3.3.7); unstable ones are in its memory, unless it was seen to make them stable at once. That is known
+    /// once disks have been written.
+    pub(crate) fn promise(&self) -> Promise {
+        promise(self.url.sync, self.commits_at_once)
     }
 
     /// The server.
@@ -130,6 +145,14 @@ impl NfsStore {
     fn export(&mut self) -> &mut Export {
         // The lock is there for `space`, which does not have the store for itself.
         self.export.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Marks the disks as waiting to be checked. The server has what it says that it has (RFC 1813, section 4.8):
+    /// names are stable when they are made.
+    pub(crate) fn keep_for_check(&mut self) -> Result<(), DatastoreError> {
+        self.owner.awaits_check = true;
+        let (folder, owner) = (self.folder.clone(), self.owner.clone());
+        folder.write_owner(self.export(), &owner)
     }
 
     /// Refuses what cannot be done here. Changes nothing.
@@ -228,6 +251,8 @@ impl NfsStore {
             1,
         )?;
         let filled = fill(&mut disks, preparation, &name);
+        let at_once = disks.with_session(0, |session, _, _, _| session.commits_at_once());
+        self.commits_at_once = at_once == Some(true);
         let committed = disks.finish();
         filled?;
         committed.map_err(|error| DatastoreError::Broken { name, reason: error.to_string() })?;
@@ -339,5 +364,32 @@ impl NfsStore {
         let left = folder.remove(self.export(), count);
         self.export().unmount();
         left
+    }
+}
+
+fn promise(sync: NfsSync, commits_at_once: bool) -> Promise {
+    let asked_for = |stable: &str| PromiseEvidence::NfsWrites { stable: stable.to_owned() };
+    match sync {
+        NfsSync::File => Promise::new(Acknowledged::Stable, asked_for("FILE_SYNC")),
+        NfsSync::Unstable if commits_at_once => Promise {
+            acknowledged: Acknowledged::Stable,
+            evidence: vec![asked_for("UNSTABLE"), PromiseEvidence::NfsCommitsAtOnce],
+        },
+        NfsSync::Unstable => Promise::new(Acknowledged::Memory, asked_for("UNSTABLE")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unstable_writes_are_in_memory_unless_the_server_says_otherwise() {
+        assert_eq!(promise(NfsSync::File, false).acknowledged, Acknowledged::Stable);
+        assert_eq!(promise(NfsSync::File, true), promise(NfsSync::File, false));
+        assert_eq!(promise(NfsSync::Unstable, false).acknowledged, Acknowledged::Memory);
+        let at_once = promise(NfsSync::Unstable, true);
+        assert_eq!(at_once.acknowledged, Acknowledged::Stable);
+        assert_eq!(at_once.evidence.last(), Some(&PromiseEvidence::NfsCommitsAtOnce));
     }
 }

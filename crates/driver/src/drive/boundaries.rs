@@ -46,17 +46,24 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         if self.recorder.io_failures() >= self.trial.limits.max_io_failures {
             return Some(Ended::TooManyErrors);
         }
-        if self.outstanding > 0
+        if let Some(lost) = self.lost() {
+            return Some(lost);
+        }
+        let outstanding = self.outstanding + self.outstanding_flushes();
+        if outstanding > 0
             && now_ns.saturating_sub(self.last_progress_ns) >= self.trial.limits.stall_ns
         {
-            return Some(Ended::Stalled { outstanding: self.outstanding });
+            return Some(Ended::Stalled { outstanding });
+        }
+        if let Err(error) = self.flush_due(now_ns) {
+            return Some(Ended::QueueBroken { reason: error.to_string() });
         }
         let next_ns = match self.phase {
             Phase::Ramp => window_start_ns,
             Phase::Window => (self.interval_start_ns + self.trial.interval_ns).min(window_end_ns),
             Phase::Drain => u64::MAX,
         };
-        self.boundary_ns = next_ns.min(now_ns + LOOK_UP_NS);
+        self.boundary_ns = next_ns.min(now_ns + LOOK_UP_NS).min(self.next_flush_ns());
         None
     }
 

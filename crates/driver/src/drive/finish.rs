@@ -6,7 +6,7 @@ use super::{Drive, Phase};
 use crate::observer::Observer;
 use crate::pacing::Pacing;
 use crate::verify::Verification;
-use stormeter_trial::{Arrivals, Ended, Sample, touched_share};
+use stormeter_trial::{Arrivals, Ended, KindTotals, Sample, touched_share};
 
 impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
     pub(super) fn finish(self, ended: Ended) -> Sample {
@@ -37,7 +37,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
         };
         let issue = match self.pacing {
             Pacing::Open { log, .. } => Some(log.finish()),
-            Pacing::Closed | Pacing::Bursts { .. } => None,
+            Pacing::Closed | Pacing::Flushed | Pacing::Bursts { .. } => None,
         };
         // For the ramp only the total over all disks is known.
         let in_window: u64 = recorded.disks.iter().map(|disk| disk.operations).sum();
@@ -48,11 +48,21 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             touched_share(&trial.workload, disk_bytes, moved_bytes) * disk_bytes as f64
         });
         let touched_bytes = touched.sum::<f64>() as u64;
+        let (writes, durable) = match trial.workload.durable {
+            true => (KindTotals::default(), recorded.writes),
+            false => (recorded.writes, KindTotals::default()),
+        };
+        let (flushes, flush_wait_ns) = match self.flushes {
+            Some(flushes) => flushes.finish(),
+            None => Default::default(),
+        };
         Sample {
             window_ns,
             interval_ns: trial.interval_ns,
             reads: recorded.reads,
-            writes: recorded.writes,
+            writes,
+            durable,
+            flushes,
             intervals: recorded.intervals,
             disks: recorded.disks,
             outstanding_mean: self
@@ -62,6 +72,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             outstanding_configured: configured,
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),
+            flush_wait_ns,
             spun_ns: self.spun_ns,
             issue,
             offered_rate_per_s: trial

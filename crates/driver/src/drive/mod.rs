@@ -13,14 +13,18 @@
 
 mod boundaries;
 mod finish;
+mod flush;
 mod open;
+mod rest;
 mod verified;
 
 use std::cmp::Reverse;
 
-use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
+use stormeter_disk::{Clock, Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
 
 use crate::content::{ContentSource, stamp};
+use crate::direction::Direction;
+use crate::flushes::Flushes;
 use crate::generator::{Cursor, Pattern};
 use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
@@ -28,7 +32,7 @@ use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
 use crate::recorder::Recorder;
 use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
-use stormeter_trial::{Arrivals, Ended, IoFailure, IoFailureOutcome, Sample, Trial, WorkloadError};
+use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, Sample, Trial, WorkloadError};
 
 /// How often the loop checks limits and cancellation, whatever the disks do.
 const LOOK_UP_NS: u64 = 50_000_000;
@@ -109,6 +113,11 @@ struct Drive<'a, D, C, O, V> {
     cursors: Vec<Cursor>,
     slots: Vec<Slot>,
     pacing: Pacing,
+    /// The kind of all writes.
+    write_kind: Kind,
+    /// `None` if the workload does not flush.
+    flushes: Option<Box<Flushes>>,
+    flush_failure: Option<DeviceError>,
     recorder: Recorder,
     phase: Phase,
     start_ns: u64,
@@ -141,6 +150,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         verification: V,
     ) -> Self {
         let (pacing, slots) = Pacing::new(trial);
+        let write_kind = if trial.workload.durable { Kind::DurableWrite } else { Kind::Write };
         let pattern = Pattern::new(&trial.workload, trial.disk_bytes);
         let disks_of_all = trial.first_disk..trial.first_disk + trial.disks;
         let cursor = |disk| pattern.cursor(trial.seed, trial.start, disk);
@@ -160,6 +170,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             keeps_content: false,
             generation: trial.content_seed ^ (u64::from(trial.first_disk) << 44),
             cursors,
+            write_kind,
+            flushes: Flushes::new(trial, slots.len() as u32),
+            flush_failure: None,
             slots,
             pacing,
             recorder: Recorder::new(trial.disks),
@@ -197,6 +210,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         self.start_ns = start_ns;
         if let Pacing::Open { due, .. } = &mut self.pacing {
             due.begin_at(start_ns);
+        }
+        if let Some(flushes) = &mut self.flushes {
+            flushes.begin_at(start_ns, self.trial.first_disk, self.trial.seed);
         }
     }
 
@@ -250,8 +266,11 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
                 completions.clear();
             }
             self.issue_due(now_ns)?;
-            if self.phase == Phase::Drain && self.outstanding == 0 {
-                return Ok(Ended::Completed);
+            if self.phase == Phase::Drain
+                && self.outstanding == 0
+                && let Some(ended) = self.drained()
+            {
+                return Ok(ended);
             }
         }
     }
@@ -318,7 +337,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             return self.boundary_ns;
         }
         match &self.pacing {
-            Pacing::Closed => self.boundary_ns,
+            Pacing::Closed | Pacing::Flushed => self.boundary_ns,
             Pacing::Bursts { resting, .. } => {
                 resting.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns).min(self.boundary_ns)
             }
@@ -333,20 +352,20 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         let slot = completion.slot;
         let Some(place) = self.slots.get_mut(slot as usize).filter(|slot| slot.length_bytes > 0)
         else {
-            return Err(nothing_outstanding(slot));
+            return self.complete_flush(completion, now_ns);
         };
-        let Slot { started_ns, disk, length_bytes, kind, .. } = *place;
+        let Slot { started_ns, disk, length_bytes, direction, .. } = *place;
         place.length_bytes = 0;
         self.outstanding -= 1;
         if V::ON {
-            self.verify(completion, kind, length_bytes, now_ns);
+            self.verify(completion, direction, length_bytes, now_ns);
         }
         let mut is_counted = false;
         if completion.result != length_bytes as i32 {
             self.io_failed(completion, length_bytes);
         } else if self.phase == Phase::Window {
             let latency_ns = now_ns.saturating_sub(started_ns);
-            self.recorder.record(disk, kind, length_bytes, latency_ns);
+            self.recorder.record(disk, direction, length_bytes, latency_ns);
             is_counted = true;
         } else if self.phase == Phase::Ramp {
             self.ramp_operations += 1;
@@ -387,7 +406,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
     /// Records an I/O of `length_bytes` that failed or was short.
     #[cold]
     fn io_failed(&mut self, completion: Completion, length_bytes: u32) {
-        let Slot { offset_bytes, disk, kind, .. } = self.slots[completion.slot as usize];
+        let Slot { offset_bytes, disk, direction, .. } = self.slots[completion.slot as usize];
+        let kind = direction.kind(self.write_kind);
         let outcome = match completion.outcome() {
             Ok(bytes) => IoFailureOutcome::Short(bytes),
             Err(error) => IoFailureOutcome::Failed(error),
@@ -400,48 +420,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
         }
     }
 
-    /// What follows a completion in all cases other than simply the next request.
-    #[inline(never)]
-    fn rest(
-        &mut self,
-        slot: u32,
-        disk: u32,
-        is_counted: bool,
-        now_ns: u64,
-    ) -> Result<(), DisksError> {
-        match &mut self.pacing {
-            Pacing::Closed => {}
-            Pacing::Bursts { burst, disks, resting } => {
-                let outstanding = match self.trial.workload.arrivals {
-                    Arrivals::Closed { outstanding } => outstanding as usize,
-                    _ => 0,
-                };
-                let state = &mut disks[disk as usize];
-                if state.left > 0 && self.phase != Phase::Drain {
-                    state.left -= 1;
-                    let started_ns = self.clock.now_ns();
-                    return self.issue_apart(slot, disk, started_ns);
-                }
-                state.idle.push(slot);
-                if state.idle.len() == outstanding {
-                    state.left = burst.length;
-                    resting.push(Reverse((now_ns + burst.delay_ns, disk)));
-                }
-            }
-            Pacing::Open { free, log, .. } => {
-                if is_counted {
-                    log.ended(slot, self.slots[slot as usize].started_ns, now_ns);
-                }
-                free.push(slot);
-                self.worked = true;
-            }
-        }
-        Ok(())
-    }
-
     fn issue_first(&mut self, now_ns: u64) -> Result<(), DisksError> {
         match &mut self.pacing {
-            Pacing::Closed => {
+            Pacing::Closed | Pacing::Flushed => {
                 for slot in 0..self.slots.len() as u32 {
                     let started_ns = self.clock.now_ns();
                     self.issue_apart(slot, self.slots[slot as usize].disk, started_ns)?;
@@ -457,36 +438,15 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
     }
 
     /// Issues what is due by the clock rather than because of a completion.
-    #[inline]
+    // Always inlined: as a call, asking a closed loop costs twenty instructions per turn.
+    #[inline(always)]
     fn issue_due(&mut self, now_ns: u64) -> Result<(), DisksError> {
         match &self.pacing {
             Pacing::Closed => Ok(()),
             _ if self.phase == Phase::Drain => Ok(()),
+            Pacing::Flushed => Ok(()),
             Pacing::Bursts { .. } => self.begin_bursts(now_ns),
             Pacing::Open { .. } => self.issue_arrivals(now_ns),
-        }
-    }
-
-    fn begin_bursts(&mut self, now_ns: u64) -> Result<(), DisksError> {
-        loop {
-            let Pacing::Bursts { disks, resting, .. } = &mut self.pacing else { return Ok(()) };
-            match resting.peek() {
-                Some(&Reverse((at_ns, disk))) if at_ns <= now_ns => {
-                    let state = &mut disks[disk as usize];
-                    let slot = if state.left > 0 { state.idle.pop() } else { None };
-                    match slot {
-                        Some(slot) => {
-                            state.left -= 1;
-                            let started_ns = self.clock.now_ns();
-                            self.issue_apart(slot, disk, started_ns)?;
-                        }
-                        None => {
-                            resting.pop();
-                        }
-                    }
-                }
-                _ => return Ok(()),
-            }
         }
     }
 
@@ -508,14 +468,14 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             request = self.set_apart(slot, disk, request)?;
         }
         let mut started_ns = started_ns;
-        let buffer = match request.kind {
-            Kind::Read => self.write_buffers + slot,
-            Kind::Write => {
+        let (buffer, kind) = match request.direction {
+            Direction::Read => (self.write_buffers + slot, Kind::Read),
+            Direction::Write => {
                 let buffer = self.write_buffer(slot, request.length_bytes)?;
                 if self.held.found() && !OPEN {
                     started_ns = self.clock.now_ns();
                 }
-                buffer
+                (buffer, self.write_kind)
             }
         };
         let started_ns = if V::ON { self.begun_ns(started_ns) } else { started_ns };
@@ -530,7 +490,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             offset_bytes: request.offset_bytes,
             disk,
             length_bytes: request.length_bytes,
-            kind: request.kind,
+            direction: request.direction,
         };
         if self.outstanding == 0 {
             // The disks were idle: stall time counts from here.
@@ -548,7 +508,7 @@ impl<'a, D: Disks, C: Clock, O: Observer, V: Verification> Drive<'a, D, C, O, V>
             disk,
             slot,
             buffer,
-            kind: request.kind,
+            kind,
         }])
     }
 

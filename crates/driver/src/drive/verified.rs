@@ -1,8 +1,9 @@
 //! What the loop does in addition when reads are verified.
 
-use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind};
+use stormeter_disk::{Clock, Completion, Disks, DisksError};
 
 use super::Drive;
+use crate::direction::Direction;
 use crate::generator::Request;
 use crate::observer::Observer;
 use crate::pacing::Pacing;
@@ -45,7 +46,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
     pub(super) fn verify(
         &mut self,
         completion: Completion,
-        kind: Kind,
+        direction: Direction,
         length_bytes: u32,
         now_ns: u64,
     ) {
@@ -54,9 +55,9 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             self.verification.failed(slot);
             return;
         }
-        let bytes = match kind {
-            Kind::Read => self.disks.buffer(self.write_buffers + slot).map(|bytes| &*bytes),
-            Kind::Write => None,
+        let bytes = match direction {
+            Direction::Read => self.disks.buffer(self.write_buffers + slot).map(|bytes| &*bytes),
+            Direction::Write => None,
         };
         let at_ns = now_ns.saturating_sub(self.start_ns);
         self.verification.moved(slot, bytes, at_ns);

@@ -6,9 +6,10 @@
 
 use stormeter_disk::Kind;
 
+use crate::direction::Direction;
 use crate::observer::Observer;
 use crate::recorder::Recorder;
-use stormeter_trial::{Ended, IoFailure, Sample, StepTime};
+use stormeter_trial::{Ended, IoFailure, KindTotals, Sample, StepTime};
 
 /// The tallies of a trial of fixed work on one thread. Its window opens at the start and closes with the last
 /// operation.
@@ -84,18 +85,18 @@ impl FixedWorkLog {
     /// An I/O that moved all its bytes is one operation.
     #[inline]
     pub(super) fn record(&mut self, disk: u32, kind: Kind, bytes: u32, latency_ns: u64) {
-        self.recorder.record(disk, kind, bytes, latency_ns);
+        self.recorder.record(disk, Direction::of(kind), bytes, latency_ns);
     }
 
     /// Bytes that moved, as a part of an operation that has not ended yet.
     pub fn moved(&mut self, kind: Kind, bytes: u64) {
-        self.recorder.moved(kind, bytes);
+        self.recorder.moved(Direction::of(kind), bytes);
     }
 
     /// An operation of worker `disk` (counted from 0 on this thread) has ended. Its `bytes` are those
     /// reported by [`FixedWorkLog::moved`], all of the one `kind`.
     pub fn ended(&mut self, disk: u32, kind: Kind, bytes: u64, latency_ns: u64) {
-        self.recorder.record_whole(disk, kind, bytes, latency_ns);
+        self.recorder.record_whole(disk, Direction::of(kind), bytes, latency_ns);
     }
 
     /// Records an I/O that failed.
@@ -131,6 +132,9 @@ impl FixedWorkLog {
             interval_ns: self.interval_ns,
             reads: recorded.reads,
             writes: recorded.writes,
+            // Fixed work is neither durable nor flushed.
+            durable: KindTotals::default(),
+            flushes: KindTotals::default(),
             intervals: recorded.intervals,
             disks: recorded.disks,
             outstanding_mean: outstanding_ns as f64 / window_ns.max(1) as f64,
@@ -138,6 +142,7 @@ impl FixedWorkLog {
             outstanding_configured: None,
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),
+            flush_wait_ns: 0,
             spun_ns: 0,
             issue: None,
             offered_rate_per_s: None,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use stormeter_disk::Kind;
+use crate::direction::Direction;
 
 use crate::generator::Request;
 
@@ -31,7 +31,7 @@ pub(crate) struct Place {
     pub(crate) disk: u32,
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u32,
-    pub(crate) kind: Kind,
+    pub(crate) direction: Direction,
     /// Of a write.
     pub(crate) generation: u64,
 }
@@ -67,7 +67,7 @@ impl UnderWay {
         // Each step moves past a conflicting operation, and each of them is met at most once before
         // the end of the disk and once after it.
         for _ in 0..2 * self.order.len() + 3 {
-            match self.in_the_way(disk, offset_bytes, length_bytes, request.kind) {
+            match self.in_the_way(disk, offset_bytes, length_bytes, request.direction) {
                 None => return Some(offset_bytes),
                 Some(end_bytes) => offset_bytes = end_bytes.next_multiple_of(step_bytes),
             }
@@ -79,13 +79,20 @@ impl UnderWay {
     }
 
     /// The end of an operation with which this one must not overlap.
-    fn in_the_way(&self, disk: u32, at: u64, length_bytes: u64, kind: Kind) -> Option<u64> {
+    fn in_the_way(
+        &self,
+        disk: u32,
+        at: u64,
+        length_bytes: u64,
+        direction: Direction,
+    ) -> Option<u64> {
         let first = (disk, at.saturating_sub(self.reach_bytes), 0);
         let near = self.order.range(first..(disk, at + length_bytes, 0));
         let mut places =
             near.filter_map(|&(_, _, slot)| self.places.get(slot as usize).copied().flatten());
         let other = places.find(|other| {
-            other.end_bytes() > at && (kind == Kind::Write || other.kind == Kind::Write)
+            other.end_bytes() > at
+                && (direction == Direction::Write || other.direction == Direction::Write)
         })?;
         Some(other.end_bytes())
     }
@@ -120,62 +127,71 @@ mod tests {
 
     const UNIT: u32 = 4096;
 
-    fn under_way(places: &[(u64, u32, Kind)], alignment_bytes: Option<u64>) -> UnderWay {
+    fn under_way(places: &[(u64, u32, Direction)], alignment_bytes: Option<u64>) -> UnderWay {
         let mut all = UnderWay::new(16, 4 * UNIT, 10 * u64::from(UNIT), alignment_bytes);
-        for (slot, &(unit, units, kind)) in (0..).zip(places) {
+        for (slot, &(unit, units, direction)) in (0..).zip(places) {
             let offset_bytes = unit * u64::from(UNIT);
             let length_bytes = units * UNIT;
-            all.begin(slot, Place { disk: 0, offset_bytes, length_bytes, kind, generation: 0 });
+            all.begin(
+                slot,
+                Place { disk: 0, offset_bytes, length_bytes, direction, generation: 0 },
+            );
         }
         all
     }
 
     /// The unit to which a request for `units` at `unit` is moved.
-    fn goes_to(all: &UnderWay, disk: u32, unit: u64, units: u32, kind: Kind) -> Option<u64> {
+    fn goes_to(
+        all: &UnderWay,
+        disk: u32,
+        unit: u64,
+        units: u32,
+        direction: Direction,
+    ) -> Option<u64> {
         let offset_bytes = unit * u64::from(UNIT);
-        let request = Request { kind, offset_bytes, length_bytes: units * UNIT };
+        let request = Request { direction, offset_bytes, length_bytes: units * UNIT };
         all.free_offset_bytes(disk, &request).map(|offset| offset / u64::from(UNIT))
     }
 
     #[test]
     fn only_what_a_write_takes_part_in_is_kept_apart() {
-        let all = under_way(&[(2, 1, Kind::Read), (5, 1, Kind::Write)], None);
-        assert_eq!(goes_to(&all, 0, 2, 1, Kind::Read), Some(2));
-        assert_eq!(goes_to(&all, 0, 2, 1, Kind::Write), Some(3));
-        assert_eq!(goes_to(&all, 0, 5, 1, Kind::Read), Some(6));
-        assert_eq!(goes_to(&all, 1, 5, 1, Kind::Write), Some(5), "another disk");
+        let all = under_way(&[(2, 1, Direction::Read), (5, 1, Direction::Write)], None);
+        assert_eq!(goes_to(&all, 0, 2, 1, Direction::Read), Some(2));
+        assert_eq!(goes_to(&all, 0, 2, 1, Direction::Write), Some(3));
+        assert_eq!(goes_to(&all, 0, 5, 1, Direction::Read), Some(6));
+        assert_eq!(goes_to(&all, 1, 5, 1, Direction::Write), Some(5), "another disk");
     }
 
     #[test]
     fn a_long_operation_is_seen_from_its_end_and_its_begin() {
-        let all = under_way(&[(2, 4, Kind::Write)], None);
-        assert_eq!(goes_to(&all, 0, 5, 1, Kind::Read), Some(6));
-        assert_eq!(goes_to(&all, 0, 6, 1, Kind::Read), Some(6));
-        assert_eq!(goes_to(&all, 0, 1, 2, Kind::Read), Some(6));
-        assert_eq!(goes_to(&all, 0, 0, 2, Kind::Read), Some(0));
-        let aligned = under_way(&[(2, 4, Kind::Write)], Some(4 * u64::from(UNIT)));
-        assert_eq!(goes_to(&aligned, 0, 4, 1, Kind::Read), Some(8));
+        let all = under_way(&[(2, 4, Direction::Write)], None);
+        assert_eq!(goes_to(&all, 0, 5, 1, Direction::Read), Some(6));
+        assert_eq!(goes_to(&all, 0, 6, 1, Direction::Read), Some(6));
+        assert_eq!(goes_to(&all, 0, 1, 2, Direction::Read), Some(6));
+        assert_eq!(goes_to(&all, 0, 0, 2, Direction::Read), Some(0));
+        let aligned = under_way(&[(2, 4, Direction::Write)], Some(4 * u64::from(UNIT)));
+        assert_eq!(goes_to(&aligned, 0, 4, 1, Direction::Read), Some(8));
     }
 
     #[test]
     fn the_search_goes_round_the_end_and_finds_the_last_free_place() {
-        let mut places: Vec<_> = (0..10).map(|unit| (unit, 1, Kind::Write)).collect();
+        let mut places: Vec<_> = (0..10).map(|unit| (unit, 1, Direction::Write)).collect();
         places.remove(4);
         let all = under_way(&places, None);
         for unit in 0..10 {
-            assert_eq!(goes_to(&all, 0, unit, 1, Kind::Write), Some(4), "{unit}");
+            assert_eq!(goes_to(&all, 0, unit, 1, Direction::Write), Some(4), "{unit}");
         }
-        let full: Vec<_> = (0..10).map(|unit| (unit, 1, Kind::Write)).collect();
-        assert_eq!(goes_to(&under_way(&full, None), 0, 0, 1, Kind::Read), None);
+        let full: Vec<_> = (0..10).map(|unit| (unit, 1, Direction::Write)).collect();
+        assert_eq!(goes_to(&under_way(&full, None), 0, 0, 1, Direction::Read), None);
     }
 
     #[test]
     fn what_has_ended_blocks_no_other_operation() {
-        let mut all = under_way(&[(2, 1, Kind::Write), (3, 1, Kind::Write)], None);
+        let mut all = under_way(&[(2, 1, Direction::Write), (3, 1, Direction::Write)], None);
         assert_eq!(all.end(0).map(|place| place.offset_bytes), Some(2 * u64::from(UNIT)));
         assert_eq!(all.end(0), None);
-        assert_eq!(goes_to(&all, 0, 2, 1, Kind::Write), Some(2));
+        assert_eq!(goes_to(&all, 0, 2, 1, Direction::Write), Some(2));
         assert_eq!(all.drain().count(), 1);
-        assert_eq!(goes_to(&all, 0, 3, 1, Kind::Write), Some(3));
+        assert_eq!(goes_to(&all, 0, 3, 1, Direction::Write), Some(3));
     }
 }

@@ -9,17 +9,18 @@
 //! nothing is called.
 
 mod block;
+mod coverage;
 mod expectations;
 mod in_flight;
-
-use stormeter_disk::Kind;
 
 pub use expectations::{Expectations, LentExpectations, PriorContent, Seal};
 
 use stormeter_trial::{BlockName, Corruption, ExpectedBlock, FoundBlock, Verified};
 
+use crate::direction::Direction;
 use crate::generator::Request;
 use block::Label;
+use coverage::Coverage;
 use expectations::Expected;
 use in_flight::{Place, UnderWay};
 use stormeter_trial::{Trial, WorkloadError};
@@ -41,6 +42,12 @@ pub(crate) trait Verification {
 
     /// The operation did not move all its bytes.
     fn failed(&mut self, slot: u32);
+
+    /// Flush `number` of the disk is about to be submitted.
+    fn flush_started(&mut self, number: u32, disk: u32);
+
+    /// Flush `number` has ended.
+    fn flushed(&mut self, number: u32, succeeded: bool);
 
     /// Fills the buffer of reads from disks that store nothing.
     fn rehearse(&mut self, bytes: &mut [u8]);
@@ -66,6 +73,10 @@ impl Verification for Unverified {
 
     fn failed(&mut self, _: u32) {}
 
+    fn flush_started(&mut self, _: u32, _: u32) {}
+
+    fn flushed(&mut self, _: u32, _: bool) {}
+
     fn rehearse(&mut self, _: &mut [u8]) {}
 
     fn finish(self) -> Option<Verified> {
@@ -78,6 +89,7 @@ impl Verification for Unverified {
 pub(crate) struct Verifier<'a> {
     expectations: LentExpectations<'a>,
     under_way: UnderWay,
+    coverage: Coverage,
     first_disk: u32,
     verified: Verified,
 }
@@ -103,6 +115,7 @@ impl<'a> Verifier<'a> {
                 *disk_bytes,
                 workload.alignment_bytes,
             ),
+            coverage: Coverage::new(trial.disks, workload.durable),
             first_disk: *first_disk,
             verified: Verified::default(),
         })
@@ -141,8 +154,10 @@ impl<'a> Verifier<'a> {
                 continue;
             }
             let generations = expected.generations();
+            let is_covered = |&generation: &u64| self.coverage.covers(place.disk, generation);
+            let covered = !generations.is_empty() && generations.iter().all(is_covered);
             let expected = ExpectedBlock { disk, offset_bytes, generations };
-            self.verified.wrong(Corruption { expected, found, at_ns });
+            self.verified.wrong(Corruption { expected, found, at_ns, covered });
         }
     }
 
@@ -150,7 +165,7 @@ impl<'a> Verifier<'a> {
     fn give_up(&mut self, place: &Place) {
         let blocks = self.blocks(place);
         let past = self.expectations.past;
-        if place.kind == Kind::Write
+        if place.direction == Direction::Write
             && let Some(disk) = self.expectations.disks.get_mut(place.disk as usize)
         {
             disk.may_have_written(blocks, place.generation, past);
@@ -164,12 +179,15 @@ impl Verification for Verifier<'_> {
     #[inline(never)]
     fn begin(&mut self, slot: u32, disk: u32, request: Request) -> Option<Request> {
         let offset_bytes = self.under_way.free_offset_bytes(disk, &request)?;
-        let Request { length_bytes, kind, .. } = request;
-        let generation = match kind {
-            Kind::Read => 0,
-            Kind::Write => self.expectations.disks.get_mut(disk as usize)?.next(),
+        let Request { length_bytes, direction, .. } = request;
+        let generation = match direction {
+            Direction::Read => 0,
+            Direction::Write => self.expectations.disks.get_mut(disk as usize)?.next(),
         };
-        let place = Place { disk, offset_bytes, length_bytes, kind, generation };
+        if direction == Direction::Write {
+            self.coverage.begin(disk, generation);
+        }
+        let place = Place { disk, offset_bytes, length_bytes, direction, generation };
         self.under_way.begin(slot, place);
         Some(Request { offset_bytes, ..request })
     }
@@ -185,10 +203,11 @@ impl Verification for Verifier<'_> {
     #[inline(never)]
     fn moved(&mut self, slot: u32, bytes: Option<&[u8]>, at_ns: u64) {
         let Some(place) = self.under_way.end(slot) else { return };
-        match (place.kind, bytes) {
-            (Kind::Read, Some(bytes)) => self.look_at(&place, bytes, at_ns),
-            (Kind::Read, None) => {}
-            (Kind::Write, _) => {
+        match (place.direction, bytes) {
+            (Direction::Read, Some(bytes)) => self.look_at(&place, bytes, at_ns),
+            (Direction::Read, None) => {}
+            (Direction::Write, _) => {
+                self.coverage.end(place.disk, place.generation, true);
                 let blocks = self.blocks(&place);
                 if let Some(disk) = self.expectations.disks.get_mut(place.disk as usize) {
                     disk.wrote(blocks, place.generation);
@@ -200,8 +219,19 @@ impl Verification for Verifier<'_> {
     #[inline(never)]
     fn failed(&mut self, slot: u32) {
         if let Some(place) = self.under_way.end(slot) {
+            if place.direction == Direction::Write {
+                self.coverage.end(place.disk, place.generation, false);
+            }
             self.give_up(&place);
         }
+    }
+
+    fn flush_started(&mut self, number: u32, disk: u32) {
+        self.coverage.flush_started(number, disk);
+    }
+
+    fn flushed(&mut self, number: u32, succeeded: bool) {
+        self.coverage.flushed(number, succeeded);
     }
 
     fn rehearse(&mut self, bytes: &mut [u8]) {
@@ -213,6 +243,7 @@ impl Verification for Verifier<'_> {
     fn finish(mut self) -> Option<Verified> {
         let left: Vec<Place> = self.under_way.drain().collect();
         left.iter().for_each(|place| self.give_up(place));
+        self.verified.covered_writes = self.coverage.covered_writes();
         Some(self.verified)
     }
 }

@@ -176,7 +176,7 @@ impl Disks for MemoryDisks {
             let disk = &mut self.disks[one.disk as usize][place];
             match one.kind {
                 Kind::Read => buffer.copy_from_slice(disk),
-                Kind::Write => disk.copy_from_slice(buffer),
+                _ => disk.copy_from_slice(buffer),
             }
             self.in_use[one.buffer as usize] -= 1;
             completions.push(Completion::moved(one.slot, one.length_bytes));

@@ -9,7 +9,7 @@ use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, VirtualTime,
 };
 use stormeter_trial::{
-    Arrivals, Burst, Content, Distribution, Ended, SizeShare, Workload, WorkloadError,
+    Arrivals, Burst, Content, Distribution, Ended, FlushEvery, SizeShare, Workload, WorkloadError,
 };
 
 use crate::memory::Plan;
@@ -42,6 +42,37 @@ fn closed_loops_on_large_and_on_small_disks() {
     assert_honest(&workload(16), 1024 * 4096);
     // As small as possible: one free place, so that most requests are moved.
     assert_honest(&workload(16), 16 * 4096);
+}
+
+/// What a flush covered, or was written durably, is known to be stored; a lie about it is then a broken promise.
+#[test]
+fn covered_writes_are_counted_and_lies_about_them_told_apart() {
+    use crate::memory::Lie;
+    let every = |writes| Some(FlushEvery::Writes { writes });
+    let covered_of = |load: Workload, lie| {
+        let plan = Plan { lie: Some((lie, 5)), ..Plan::default() };
+        let mut found = Vec::new();
+        for seed in 0..SEEDS {
+            let outcome = Store::new(load.clone(), 2, 16 * 4096).run(seed, 1, plan);
+            let corruptions = outcome.verified.corruptions;
+            found.extend(corruptions.iter().map(|corruption| corruption.covered));
+        }
+        found
+    };
+    for durable in [false, true] {
+        let load = Workload { durable, flush: every(1).filter(|_| !durable), ..workload(1) };
+        assert_honest(&load, 64 * 4096);
+        let outcome = Store::new(load.clone(), 2, 64 * 4096).run(1, 1, Plan::default());
+        let writes = outcome.sample.writes.operations + outcome.sample.durable.operations;
+        assert!(outcome.verified.covered_writes >= writes && writes > 0);
+        let told = covered_of(load, Lie::LostWrite);
+        assert!(!told.is_empty() && told.iter().all(|&covered| covered), "{told:?}");
+    }
+    let never = Workload { flush: None, ..workload(1) };
+    let told = covered_of(never, Lie::LostWrite);
+    assert!(!told.is_empty() && !told.iter().any(|&covered| covered), "{told:?}");
+    let rarely = Workload { flush: every(8), ..workload(16) };
+    assert_honest(&rarely, 1024 * 4096);
 }
 
 #[test]

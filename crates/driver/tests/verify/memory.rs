@@ -127,8 +127,9 @@ impl Memory {
     fn moves(&mut self, slot: u32) {
         let operation = self.operation(slot);
         match operation.kind {
-            Kind::Write => self.write(&operation),
+            Kind::Write | Kind::DurableWrite => self.write(&operation),
             Kind::Read => self.read(&operation),
+            Kind::Flush => {}
         }
     }
 
@@ -190,7 +191,9 @@ impl Memory {
             slot = early;
         }
         let operation = self.operation(slot);
-        self.users[operation.buffer as usize] -= 1;
+        if operation.kind != Kind::Flush {
+            self.users[operation.buffer as usize] -= 1;
+        }
         self.outstanding.retain(|other| other.slot != slot);
         completions.push(Completion::moved(slot, operation.length_bytes));
     }
@@ -205,7 +208,7 @@ impl Memory {
 
 fn overlap(one: &Operation, other: &Operation) -> bool {
     one.disk == other.disk
-        && (one.kind == Kind::Write || other.kind == Kind::Write)
+        && (one.kind.is_write() || other.kind.is_write())
         && one.offset_bytes < other.offset_bytes + u64::from(other.length_bytes)
         && other.offset_bytes < one.offset_bytes + u64::from(one.length_bytes)
 }
@@ -217,7 +220,9 @@ impl Disks for Memory {
             self.overlaps +=
                 self.outstanding.iter().filter(|other| overlap(other, &operation)).count() as u64;
             self.outstanding.push(operation);
-            self.users[operation.buffer as usize] += 1;
+            if operation.kind != Kind::Flush {
+                self.users[operation.buffer as usize] += 1;
+            }
             let now_ns = self.time.now_ns();
             let moves_ns = now_ns + 1_000 + self.draw(100_000);
             let ends_ns = moves_ns + self.draw(100_000);
@@ -248,7 +253,9 @@ impl Disks for Memory {
                 Step::Move => self.moves(slot),
                 Step::End if number > u64::MAX / 2 => {
                     let operation = self.operation(slot);
-                    self.users[operation.buffer as usize] -= 1;
+                    if operation.kind != Kind::Flush {
+                        self.users[operation.buffer as usize] -= 1;
+                    }
                     self.outstanding.retain(|other| other.slot != slot);
                     completions.push(Completion::failed(slot, DeviceError::IO));
                 }

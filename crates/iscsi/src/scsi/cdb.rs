@@ -20,6 +20,14 @@ pub mod page {
     pub const PROVISIONING: u8 = 0xb2;
 }
 
+/// Mode pages by number.
+pub mod mode_page {
+    /// The write cache, among others.
+    pub const CACHING: u8 = 0x08;
+    /// All pages.
+    pub const ALL: u8 = 0x3f;
+}
+
 fn cdb(bytes: &[(usize, &[u8])]) -> Cdb {
     let mut cdb = [0; 16];
     for (at, part) in bytes {
@@ -66,6 +74,14 @@ pub fn write(lba: u64, blocks: u32) -> Cdb {
     transfer(0x2a, 0x8a, lba, blocks)
 }
 
+/// WRITE with FUA: it completes when the blocks are on the medium, whatever caches there are
+/// (SBC-4 §5.46).
+pub fn forced_write(lba: u64, blocks: u32) -> Cdb {
+    let mut cdb = write(lba, blocks);
+    cdb[1] |= 0x08;
+    cdb
+}
+
 /// SYNCHRONIZE CACHE (10) for the whole unit, which zero blocks mean.
 pub fn synchronize_cache() -> Cdb {
     cdb(&[(0, &[0x35])])
@@ -106,7 +122,10 @@ mod tests {
         assert_eq!(write(u32::MAX.into(), 65_535)[0], 0x2a);
         assert_eq!(write(1 << 32, 8)[..14], [0x8a, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 8]);
         assert_eq!(read(0, 65_536)[..14], [0x88, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(synchronize_cache_range(7, 8)[..10], [0x35, 0, 0, 0, 0, 7, 0, 0, 8, 0]);
         assert_eq!(synchronize_cache_range(1 << 40, 1)[0], 0x91);
+        assert_eq!(forced_write(7, 8)[..10], [0x2a, 8, 0, 0, 0, 7, 0, 0, 8, 0]);
+        assert_eq!(forced_write(1 << 32, 8)[..6], [0x8a, 8, 0, 0, 0, 1]);
     }
 
     #[test]

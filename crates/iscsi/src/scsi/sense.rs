@@ -67,6 +67,27 @@ impl Sense {
         }
     }
 
+    /// Whether it reports that the unit was switched on or reset (ASC 29h), which may have emptied
+    /// a volatile cache. Changed transceivers (05h, 06h) and a lost nexus (07h) do not.
+    pub fn is_reset(&self) -> bool {
+        (self.key, self.asc) == (0x6, 0x29) && self.ascq <= 0x04
+    }
+
+    /// ILLEGAL REQUEST for the command's operation code: the unit does not know it.
+    pub fn is_unknown_command(&self) -> bool {
+        (self.key, self.asc) == (0x5, 0x20)
+    }
+
+    /// ILLEGAL REQUEST for a field of the command: the unit does not take it in this form.
+    pub fn is_invalid_field(&self) -> bool {
+        (self.key, self.asc) == (0x5, 0x24)
+    }
+
+    /// ILLEGAL REQUEST for what kind of command it is, its fields or its range.
+    pub fn is_refusal(&self) -> bool {
+        self.key == 0x5 && matches!(self.asc, 0x20 | 0x21 | 0x24)
+    }
+
     /// The closest error of the operating system.
     pub fn errno(&self) -> DeviceError {
         match (self.key, self.asc, self.ascq) {
@@ -199,6 +220,13 @@ mod tests {
         ] {
             assert_eq!((sense.errno().0, sense.advice()), (errno, advice), "{sense}");
         }
+    }
+
+    #[test]
+    fn only_what_may_empty_a_cache_is_a_reset() {
+        let of = |key, asc, ascq| Sense { key, asc, ascq }.is_reset();
+        assert!(of(6, 0x29, 0) && of(6, 0x29, 1) && of(6, 0x29, 4));
+        assert!(!of(6, 0x29, 7) && !of(6, 0x2a, 0) && !of(0xb, 0x29, 0));
     }
 
     #[test]

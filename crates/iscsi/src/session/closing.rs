@@ -4,15 +4,15 @@
 use stormeter_disk::StorageEvent;
 use stormeter_wire::{Memory, Outbox};
 
+use super::action::Action;
 use super::closing_stage::Closing;
 use super::command::{Asker, Command};
 use super::machine::Session;
-use super::tasks::{Direction, Owner};
+use super::tasks::Owner;
 use crate::pdu::{Data, LogoutRequest, flags, put};
 use crate::scsi::{cdb, mode_sense_6};
 
 const MODE_DATA_BYTES: u8 = 192;
-const CACHING_PAGE: u8 = 0x08;
 
 impl Session {
     /// Continues closing, as far as possible now.
@@ -23,7 +23,7 @@ impl Session {
         match self.closing {
             Closing::Draining if self.operations.live() == 0 && self.controls.is_idle() => {
                 if self.options.flush_on_close {
-                    let question = cdb::mode_sense_6(CACHING_PAGE, MODE_DATA_BYTES);
+                    let question = cdb::mode_sense_6(cdb::mode_page::CACHING, MODE_DATA_BYTES);
                     let command = Command::reading(question, MODE_DATA_BYTES.into());
                     self.controls.add(command, Asker::Session);
                     self.closing = Closing::Asking;
@@ -65,7 +65,7 @@ impl Session {
         if self.logout.is_some() || !self.tasks.has_room() {
             return;
         }
-        let task = self.tasks.allocate(Owner::Logout, Direction::Read, 0, 0);
+        let task = self.tasks.allocate(Owner::Logout, Action::Read, 0, 0);
         self.tasks.sent(task, 0, now_ns);
         let mut bhs = LogoutRequest {
             immediate: true,

@@ -2,9 +2,11 @@
 
 use stormeter_disk::{Completion, DeviceError, StorageEvent};
 
+use super::action::Action;
 use super::error::{CommandError, Error};
 use super::machine::Session;
-use super::tasks::{Direction, Owner};
+use super::operations::Progress;
+use super::tasks::Owner;
 use crate::pdu::flags;
 use crate::scsi::{Advice, Sense, Status};
 
@@ -60,6 +62,7 @@ impl Session {
         done: &mut Vec<Completion>,
     ) -> Result<(), Error> {
         let io = DeviceError::IO;
+        self.flush_answered(index);
         match status {
             // Handled by `conclude`.
             Status::Good => {}
@@ -85,12 +88,16 @@ impl Session {
                         said: sense.to_string().into(),
                     });
                 }
+                if sense.is_reset() {
+                    self.unit_was_reset(is_welcome);
+                }
                 let error = CommandError::Check(sense);
                 match sense.advice() {
                     Advice::Done => return self.succeed(index, residual, done),
                     Advice::Again => self.again(index, sense.errno(), error, now_ns, done),
                     Advice::Later => self.later(index, sense.errno(), error, now_ns, done),
-                    Advice::Fail => self.fail(index, sense.errno(), error, done),
+                    Advice::Fail if self.lesser_form(index, sense, now_ns) => {}
+                    Advice::Fail => self.fail(index, self.errno_of(index, sense), error, done),
                 }
             }
             Status::Busy | Status::TaskSetFull => {
@@ -131,17 +138,23 @@ impl Session {
             return refuse("leaves over more than was asked for");
         };
         let (owner, offset, length) = (task.owner, task.offset, task.length);
-        if task.direction == Direction::Write && task.sent < moved {
-            return refuse("says good before the data was fetched");
+        if task.action != Action::Read {
+            if task.sent < moved {
+                return refuse("says good before the data was fetched");
+            }
+            if task.action == Action::Write {
+                self.cache.wrote();
+            }
         }
         match owner {
             Owner::Operation(operation) => {
-                if task.direction == Direction::Read && task.coverage.whole() != Some(moved) {
+                if task.action == Action::Read && task.coverage.whole() != Some(moved) {
                     return refuse("says good before the data came");
                 }
-                let completion = self.operations.part_done(operation, offset, length, Ok(moved));
-                if let Some(completion) = completion {
-                    done.push(completion);
+                match self.operations.part_done(operation, offset, length, Ok(moved)) {
+                    Progress::Done(completion) => done.push(completion),
+                    Progress::More => {}
+                    Progress::Settle => self.settle(index, operation, done),
                 }
             }
             // Information about a unit may be shorter than the space for it.
@@ -165,6 +178,7 @@ impl Session {
         error: CommandError,
         done: &mut Vec<Completion>,
     ) {
+        self.flush_answered(index);
         let Some(task) = self.tasks.get(index) else { return };
         match task.owner {
             Owner::Operation(operation) => {
@@ -173,7 +187,12 @@ impl Session {
                     self.waiting.pop_front();
                 }
                 let (offset, length) = (task.offset, task.length);
-                done.extend(self.operations.part_done(operation, offset, length, Err(errno)));
+                let outcome = Err(errno);
+                match self.operations.part_done(operation, offset, length, outcome) {
+                    Progress::Done(completion) => done.push(completion),
+                    // What failed does not depend on caches any more.
+                    Progress::More | Progress::Settle => {}
+                }
             }
             Owner::Control(control) => self.controls.finish(control, Err(error)),
             Owner::Ping | Owner::Logout => {}

@@ -4,10 +4,11 @@
 use stormeter_disk::{Completion, StalePart, StorageEvent};
 use stormeter_wire::Span;
 
+use super::action::Action;
 use super::error::Error;
 use super::inbound::Sink;
 use super::machine::Session;
-use super::tasks::{Direction, Found, Owner};
+use super::tasks::{Found, Owner};
 use crate::pdu::{DataIn, flags};
 use crate::scsi::Status;
 
@@ -36,7 +37,7 @@ impl Session {
             Found::Never => return refuse("carries a tag that was never given"),
         };
         let Some(task) = self.tasks.get_mut(index) else { return Ok(()) };
-        if task.direction != Direction::Read {
+        if task.action != Action::Read {
             return refuse("answers a command that reads nothing");
         }
         if data.data_sn != task.data_sn {

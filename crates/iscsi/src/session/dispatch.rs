@@ -80,6 +80,7 @@ impl Session {
             );
             self.negotiated = finished.negotiated;
             self.phase = Phase::Full;
+            self.cache.session_up();
             (self.blocked_ns, self.pinged_ns) = (now_ns, now_ns);
         }
         Ok(())

@@ -3,9 +3,10 @@
 
 use stormeter_wire::{Memory, Outbox};
 
+use super::action::Action;
 use super::error::Error;
 use super::machine::{Phase, Ping, Session};
-use super::tasks::{Direction, Owner};
+use super::tasks::Owner;
 use crate::pdu::{Data, NO_TAG, NopOut, flags, put};
 
 impl Session {
@@ -21,10 +22,13 @@ impl Session {
             Phase::Full => {
                 let silent = self.silent_since().map(|(since, _)| since);
                 let delayed = self.delayed.iter().map(|one| one.0).min();
+                let flush = self.flushing_since_ns();
+                let flush = flush.map(|since| since.saturating_add(timeouts.flush_ns));
                 [silent.map(|since| since.saturating_add(timeouts.reply_ns)), self.ping_due_ns()]
                     .into_iter()
                     .flatten()
                     .chain(delayed)
+                    .chain(flush)
                     .min()
             }
         }
@@ -39,6 +43,11 @@ impl Session {
         let ping = self.ping.map(|ping| (ping.sent_ns, "answer to a ping"));
         let task = self.tasks.oldest_since_ns().map(|since| (since, "answer to a command"));
         [blocked, ping, task].into_iter().flatten().min_by_key(|one| one.0)
+    }
+
+    /// Since when the flush that has been at the target longest is there.
+    fn flushing_since_ns(&self) -> Option<u64> {
+        self.flushing.iter().map(|one| one.0).min()
     }
 
     /// When to send a ping: after silence, or when a command has been silent for as long; then
@@ -74,6 +83,12 @@ impl Session {
                 return Err(Error::Silent { awaited, waited_ns });
             }
         }
+        if let Some(since_ns) = self.flushing_since_ns() {
+            let waited_ns = now_ns.saturating_sub(since_ns);
+            if waited_ns >= self.options.timeouts.flush_ns {
+                return Err(Error::Silent { awaited: "answer to a flush", waited_ns });
+            }
+        }
         let mut at = 0;
         while let Some(&(due_ns, task)) = self.delayed.get(at) {
             if due_ns > now_ns {
@@ -92,7 +107,7 @@ impl Session {
     }
 
     fn send_ping(&mut self, now_ns: u64, out: &mut Outbox) {
-        let task = self.tasks.allocate(Owner::Ping, Direction::Read, 0, 0);
+        let task = self.tasks.allocate(Owner::Ping, Action::Read, 0, 0);
         self.tasks.sent(task, 0, now_ns);
         let mut bhs = NopOut {
             immediate: true,

@@ -1,8 +1,9 @@
 //! The session as the transport sees it: its entry points.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
-use stormeter_disk::{Completion, DeviceError, Incident, Incidents, Operation, StorageEvent};
+use stormeter_disk::{Completion, DeviceError, Incident, Incidents, Kind, Operation, StorageEvent};
 use stormeter_wire::{Memory, Outbox, Session as WireSession, SessionState, Span};
 
 use super::closing_stage::Closing;
@@ -10,7 +11,7 @@ use super::command::{Asker, Command, Controls};
 use super::error::{CommandError, Error};
 use super::geometry::Geometry;
 use super::inbound::Inbound;
-use super::operations::Operations;
+use super::operations::{Ending, Operations};
 use super::options::Options;
 use super::sequence::Sequence;
 use super::tasks::Tasks;
@@ -18,6 +19,7 @@ use super::templates::Templates;
 use crate::chap;
 use crate::login::{self, Identity, Login, Negotiated, Purpose};
 use crate::pdu::Digests;
+use crate::unit_cache::UnitCache;
 
 /// The least remaining payload for which receiving it directly pays: below, the extra system call
 /// costs more than the copy that it saves.
@@ -67,6 +69,11 @@ pub struct Session {
     pub(super) early: Vec<(Operation, Completion)>,
     /// An error that occurred where it could not be returned.
     pub(super) fault: Option<Error>,
+    pub(super) cache: Rc<UnitCache>,
+    /// When each flush at the target was sent, with its task.
+    pub(super) flushing: Vec<(u64, u32)>,
+    /// [`UnitCache::blackouts`] when this session last worked.
+    pub(super) blackouts: u32,
     pub(super) incidents: Incidents,
     pub(super) challenges: chap::Sent,
     pub(super) connected_ns: u64,
@@ -87,7 +94,13 @@ impl Session {
     pub fn new(mut options: Options) -> Self {
         let templates = Templates::new(options.lun);
         let extents = std::mem::take(&mut options.extents);
-        let geometry = Geometry::new(extents, options.block_bytes, options.max_transfer_bytes);
+        let geometry = Geometry::new(
+            extents,
+            options.disk_bytes,
+            options.block_bytes,
+            options.max_transfer_bytes,
+        );
+        let cache = Rc::clone(&options.cache);
         Self {
             options,
             phase: Phase::Disconnected,
@@ -105,6 +118,9 @@ impl Session {
             delayed: Vec::new(),
             early: Vec::new(),
             fault: None,
+            cache,
+            flushing: Vec::new(),
+            blackouts: 0,
             incidents: Incidents::new(MOST_INCIDENTS),
             challenges: chap::Sent::default(),
             connected_ns: 0,
@@ -204,7 +220,7 @@ impl Session {
     #[cold]
     fn refuse(&mut self, operation: &Operation) {
         let completion = match operation.length_bytes {
-            0 => Completion::moved(operation.slot, 0),
+            0 if operation.kind != Kind::Flush => Completion::moved(operation.slot, 0),
             _ => Completion::failed(operation.slot, EINVAL),
         };
         self.early.push((*operation, completion));
@@ -252,9 +268,16 @@ impl WireSession for Session {
             let requests = self.operations.live() as u64;
             self.incidents.note(StorageEvent::Resent { requests });
         }
+        if self.has_succeeded {
+            self.blackouts = self.cache.blackouts();
+        }
+        if self.is_full() {
+            self.cache.session_down();
+        }
         self.phase = Phase::Disconnected;
         self.inbound.reset();
         self.tasks.reset();
+        self.flushing.clear();
         self.retries.clear();
         self.delayed.clear();
         self.expire(now_ns);
@@ -277,9 +300,12 @@ impl WireSession for Session {
     ) {
         let begin_bytes = match self.geometry.begin_bytes(operation) {
             Some(begin_bytes) if operation.length_bytes > 0 => begin_bytes,
+            Some(begin_bytes) if operation.kind == Kind::Flush => {
+                return self.submit_flush(operation, begin_bytes, now_ns, memory, out);
+            }
             _ => return self.refuse(operation),
         };
-        let index = self.operations.add(*operation, begin_bytes, now_ns);
+        let index = self.operations.add(*operation, begin_bytes, Ending::Plain, now_ns);
         if self.send_at_once(index, now_ns, memory, out) {
             return;
         }

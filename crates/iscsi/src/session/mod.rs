@@ -10,8 +10,10 @@
 //! That is safe because of what is sent: reads change nothing; writes carry whole blocks to fixed
 //! addresses, so that a write that is executed twice leaves the same bytes; no old copy of one can
 //! arrive late and overwrite something newer, since the tasks that could do so were ended; and no
-//! submitter relies on an order among operations that are still outstanding.
+//! submitter relies on an order among operations that are still outstanding. A flush covers what had
+//! completed before; [`UnitCache`](crate::UnitCache) says what a restart of the target means for it.
 
+mod action;
 mod closing;
 mod closing_stage;
 mod command;
@@ -19,6 +21,7 @@ mod conclude;
 mod coverage;
 mod data_in;
 mod dispatch;
+mod durability;
 mod error;
 mod geometry;
 mod inbound;

@@ -3,6 +3,8 @@
 
 use stormeter_disk::{Completion, DeviceError, Operation};
 
+use crate::unit_cache::FlushMark;
+
 /// One operation.
 #[derive(Debug)]
 pub(super) struct Pending {
@@ -15,11 +17,54 @@ pub(super) struct Pending {
     pub(super) tasks: u32,
     /// Where a short transfer ended, or its length.
     short_at: u32,
-    error: Option<DeviceError>,
+    pub(super) ending: Ending,
     /// When it was submitted.
     pub(super) since_ns: u64,
     sequence: u64,
     live: bool,
+}
+
+impl Pending {
+    /// Restarts it.
+    pub(super) fn rewind(&mut self) {
+        (self.next, self.tasks) = (0, 0);
+        self.short_at = self.operation.length_bytes;
+        if !matches!(self.ending, Ending::Flush(_)) {
+            self.ending = Ending::Plain;
+        }
+    }
+}
+
+/// What happens when the last task of an operation is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It is completed.
+    Plain,
+    /// It fails.
+    Failed(DeviceError),
+    /// It is a flush.
+    Flush(FlushMark),
+    /// It is a durable write without FUA, whose flush comes next.
+    Written {
+        /// [`losses`](crate::UnitCache::losses) before its first byte was sent.
+        losses: u32,
+    },
+    /// It is a durable write whose flush is done.
+    Flushing {
+        /// As above.
+        losses: u32,
+    },
+}
+
+/// The state of an operation of which a task is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// More is to be done.
+    More,
+    /// It is completed.
+    Done(Completion),
+    /// Its tasks are done; caches decide what follows.
+    Settle,
 }
 
 /// All of them.
@@ -34,14 +79,20 @@ pub(super) struct Operations {
 impl Operations {
     /// Adds an operation.
     #[inline]
-    pub(super) fn add(&mut self, operation: Operation, begin_bytes: u64, now_ns: u64) -> u32 {
+    pub(super) fn add(
+        &mut self,
+        operation: Operation,
+        begin_bytes: u64,
+        ending: Ending,
+        now_ns: u64,
+    ) -> u32 {
         let pending = Pending {
             operation,
             begin_bytes,
             next: 0,
             tasks: 0,
             short_at: operation.length_bytes,
-            error: None,
+            ending,
             since_ns: now_ns,
             sequence: self.sequence,
             live: true,
@@ -77,8 +128,7 @@ impl Operations {
         self.live
     }
 
-    /// A task that moved `moved` of the `length` bytes at `offset` is done. Returns the completion
-    /// if it was the last task.
+    /// A task that moved `moved` of the `length` bytes at `offset` is done.
     #[inline]
     pub(super) fn part_done(
         &mut self,
@@ -86,37 +136,62 @@ impl Operations {
         offset: u32,
         length: u32,
         outcome: Result<u32, DeviceError>,
-    ) -> Option<Completion> {
-        let pending = self.get_mut(index)?;
+    ) -> Progress {
+        let Some(pending) = self.get_mut(index) else { return Progress::More };
         pending.tasks = pending.tasks.saturating_sub(1);
         match outcome {
             Ok(moved) if moved < length => pending.short_at = pending.short_at.min(offset + moved),
             Ok(_) => {}
             Err(error) => {
-                pending.error.get_or_insert(error);
+                if !matches!(pending.ending, Ending::Failed(_)) {
+                    pending.ending = Ending::Failed(error);
+                }
                 // The rest need not be sent.
                 pending.next = pending.operation.length_bytes;
             }
         }
         if pending.tasks > 0 || pending.next < pending.operation.length_bytes {
-            return None;
+            return Progress::More;
         }
         let slot = pending.operation.slot;
-        let completion = match pending.error {
+        let completion = match pending.ending {
+            Ending::Plain => Completion::moved(slot, pending.short_at),
+            Ending::Failed(error) => Completion::failed(slot, error),
+            _ => return Progress::Settle,
+        };
+        pending.live = false;
+        self.live -= 1;
+        self.free.push(index);
+        Progress::Done(completion)
+    }
+
+    /// Completes an operation whose tasks are done.
+    pub(super) fn end(&mut self, index: u32, error: Option<DeviceError>) -> Option<Completion> {
+        let pending = self.get_mut(index).filter(|pending| pending.live)?;
+        pending.live = false;
+        let slot = pending.operation.slot;
+        let completion = match error {
             Some(error) => Completion::failed(slot, error),
             None => Completion::moved(slot, pending.short_at),
         };
-        pending.live = false;
         self.live -= 1;
         self.free.push(index);
         Some(completion)
     }
 
+    /// The operation is a durable write whose bytes go to a cache first.
+    pub(super) fn owe_flush(&mut self, index: u32, losses: u32) {
+        if let Some(pending) = self.get_mut(index)
+            && pending.ending == Ending::Plain
+        {
+            pending.ending = Ending::Written { losses };
+        }
+    }
+
     /// Restarts all of them; returns their indices in the order of submission.
     pub(super) fn rewind(&mut self) -> Vec<u32> {
         for pending in self.slots.iter_mut().filter(|pending| pending.live) {
-            (pending.next, pending.tasks) = (0, 0);
-            (pending.short_at, pending.error) = (pending.operation.length_bytes, None);
+            pending.rewind();
         }
         let mut order: Vec<(u64, u32)> = (0..)
             .zip(&self.slots)

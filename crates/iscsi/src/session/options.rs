@@ -1,8 +1,11 @@
 //! The options of a session.
 
+use std::rc::Rc;
+
 use crate::chap::Credentials;
 use crate::login::{Isid, Parameters};
 use crate::scsi::Lun;
+use crate::unit_cache::UnitCache;
 
 /// Time limits, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +18,9 @@ pub struct Timeouts {
     /// For an operation as a whole: after this time it fails when its connection is lost or its
     /// target is full, instead of being sent again.
     pub operation_ns: u64,
+    /// For a flush that receives no answer. It is longer: a cache of gigabytes takes its time, and
+    /// pings show that the target is alive.
+    pub flush_ns: u64,
     /// Silence after which the target is pinged.
     pub ping_ns: u64,
 }
@@ -25,6 +31,7 @@ impl Default for Timeouts {
             login_ns: 15_000_000_000,
             reply_ns: 10_000_000_000,
             operation_ns: 20_000_000_000,
+            flush_ns: 60_000_000_000,
             ping_ns: 5_000_000_000,
         }
     }
@@ -48,6 +55,10 @@ pub struct Options {
     pub block_bytes: u32,
     /// Start of each disk on the unit, in bytes, by the disk's index.
     pub extents: Vec<u64>,
+    /// Length of each disk, in bytes; 0 if unknown, so that a flush takes the whole unit.
+    pub disk_bytes: u64,
+    /// The unit's write cache, which all sessions of a thread to the unit share.
+    pub cache: Rc<UnitCache>,
     /// The most bytes per command; larger operations are split.
     pub max_transfer_bytes: u32,
     /// Time limits.
@@ -69,6 +80,8 @@ impl std::fmt::Debug for Options {
             .field("parameters", &self.parameters)
             .field("block_bytes", &self.block_bytes)
             .field("extents", &self.extents)
+            .field("disk_bytes", &self.disk_bytes)
+            .field("cache", &self.cache)
             .field("max_transfer_bytes", &self.max_transfer_bytes)
             .field("timeouts", &self.timeouts)
             .field("flush_on_close", &self.flush_on_close)

@@ -2,10 +2,11 @@
 
 use stormeter_wire::{Memory, Outbox, Span};
 
+use super::action::Action;
 use super::closing_stage::Closing;
 use super::error::Error;
 use super::machine::Session;
-use super::tasks::{Direction, Owner, Task};
+use super::tasks::{Owner, Task};
 use crate::pdu::{BHS_BYTES, Bhs, Data, DataOut, NO_TAG, R2t, ScsiCommand, flags, put, put_header};
 use crate::scsi::cdb;
 
@@ -61,8 +62,8 @@ impl Session {
             return false;
         }
         (pending.next, pending.tasks) = (length, 1);
-        let direction = Direction::of(pending.operation.kind);
-        let task = self.tasks.allocate(Owner::Operation(index), direction, 0, length);
+        let action = Action::of(pending.operation.kind);
+        let task = self.tasks.allocate(Owner::Operation(index), action, 0, length);
         self.send_task(task, now_ns, memory, out);
         self.blocked_ns = now_ns;
         true
@@ -78,11 +79,11 @@ impl Session {
         if let Some(index) = self.controls.next() {
             let control = self.controls.get(index)?;
             let out = control.command.data_out.len() as u32;
-            let (direction, length) = match out {
-                0 => (Direction::Read, control.command.data_in_max),
-                _ => (Direction::Write, out),
+            let (action, length) = match out {
+                0 => (Action::Read, control.command.data_in_max),
+                _ => (Action::Write, out),
             };
-            return Some(self.tasks.allocate(Owner::Control(index), direction, 0, length));
+            return Some(self.tasks.allocate(Owner::Control(index), action, 0, length));
         }
         let index = *self.waiting.front()?;
         let most = self.geometry.most_bytes;
@@ -95,21 +96,28 @@ impl Session {
         if length == rest {
             self.waiting.pop_front();
         }
-        let direction = Direction::of(pending.operation.kind);
-        Some(self.tasks.allocate(Owner::Operation(index), direction, offset, length))
+        // What has nothing left to move is a flush, or a durable write that awaits its flush.
+        let action = if rest == 0 { Action::FlushDisk } else { Action::of(pending.operation.kind) };
+        Some(self.tasks.allocate(Owner::Operation(index), action, offset, length))
     }
 
     /// Sends a task's command, with the data that may accompany it.
     #[inline]
-    fn send_task(&mut self, index: u32, now_ns: u64, memory: &impl Memory, out: &mut Outbox) {
+    pub(super) fn send_task(
+        &mut self,
+        index: u32,
+        now_ns: u64,
+        memory: &impl Memory,
+        out: &mut Outbox,
+    ) {
         let Some(task) = self.tasks.get(index) else { return };
-        let (direction, length) = (task.direction, task.length);
+        let (action, length) = (task.action, task.length);
         let mut bhs = Bhs([0; BHS_BYTES]);
         if !self.template(task, &mut bhs) {
-            return;
+            return self.send_otherwise(index, now_ns, memory, out);
         }
         let rules = &self.negotiated;
-        let write = direction == Direction::Write;
+        let write = action.is_write();
         let burst = length.min(rules.first_burst_bytes);
         let immediate =
             if write && rules.immediate_data { burst.min(rules.max_send_bytes) } else { 0 };
@@ -154,7 +162,7 @@ impl Session {
     }
 
     /// Writes the header of a task's command without its numbers; `false` if the task is not a
-    /// command.
+    /// command, or neither reads nor writes.
     #[inline(always)] // On the path of every request.
     fn template(&self, task: &Task, bhs: &mut Bhs) -> bool {
         match task.owner {
@@ -162,19 +170,21 @@ impl Session {
                 let Some(pending) = self.operations.get(operation) else { return false };
                 let begin_bytes = pending.begin_bytes + u64::from(task.offset);
                 let (lba, blocks) = self.geometry.blocks(begin_bytes, task.length);
-                *bhs = self.templates.of(task.direction);
-                let cdb = match task.direction {
-                    Direction::Read => cdb::read(lba, blocks),
-                    Direction::Write => cdb::write(lba, blocks),
+                *bhs = self.templates.of(task.action);
+                let cdb = match task.action {
+                    Action::Read => cdb::read(lba, blocks),
+                    Action::Write => cdb::write(lba, blocks),
+                    Action::ForcedWrite if self.cache.forces() => cdb::forced_write(lba, blocks),
+                    Action::ForcedWrite | Action::FlushDisk | Action::FlushUnit => return false,
                 };
                 bhs.0[32..48].copy_from_slice(&cdb);
             }
             Owner::Control(control) => {
                 let Some(control) = self.controls.get(control) else { return false };
-                let direction = match (task.direction, task.length) {
+                let direction = match (task.action, task.length) {
                     (_, 0) => 0,
-                    (Direction::Read, _) => flags::READ,
-                    (Direction::Write, _) => flags::WRITE,
+                    (Action::Read, _) => flags::READ,
+                    _ => flags::WRITE,
                 };
                 *bhs = ScsiCommand {
                     flags: direction | flags::SIMPLE,
@@ -285,8 +295,7 @@ impl Session {
     ) -> Result<(), Error> {
         let refuse = |problem| Err(Error::Protocol { found: "R2T", problem });
         let Some(task) = self.tasks.get_mut(index) else { return Ok(()) };
-        if task.direction != Direction::Write
-            || !matches!(task.owner, Owner::Operation(_) | Owner::Control(_))
+        if !task.action.is_write() || !matches!(task.owner, Owner::Operation(_) | Owner::Control(_))
         {
             return refuse("asks for the data of a command that has none");
         }

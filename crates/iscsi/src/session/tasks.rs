@@ -4,8 +4,7 @@
 //! recognized as late because the count differs. Tasks at the target are linked in the order of
 //! their last sign of life, so that the one silent longest is found at once.
 
-use stormeter_disk::Kind;
-
+use super::action::Action;
 use super::coverage::Coverage;
 use crate::pdu::NO_TAG;
 
@@ -30,30 +29,11 @@ enum Standing {
     Sent,
 }
 
-/// The direction of a task's data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// From the target.
-    Read,
-    /// To the target.
-    Write,
-}
-
-impl Direction {
-    #[inline]
-    pub(super) fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::Read => Self::Read,
-            Kind::Write => Self::Write,
-        }
-    }
-}
-
 /// One task.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) owner: Owner,
-    pub(super) direction: Direction,
+    pub(super) action: Action,
     /// Where its data starts within the operation's.
     pub(super) offset: u32,
     /// Bytes of its data.
@@ -127,7 +107,7 @@ impl Tasks {
     pub(super) fn allocate(
         &mut self,
         owner: Owner,
-        direction: Direction,
+        action: Action,
         offset: u32,
         length: u32,
     ) -> u32 {
@@ -140,7 +120,7 @@ impl Tasks {
         };
         if let Some(task) = self.slots.get_mut(index as usize) {
             task.owner = owner;
-            task.direction = direction;
+            task.action = action;
             task.offset = offset;
             task.length = length;
             task.attempts = 0;
@@ -194,6 +174,13 @@ impl Tasks {
             self.append(index, now_ns);
         }
         tag
+    }
+
+    /// The task is sent to the target, which may take its time; returns its tag.
+    pub(super) fn sent_without_timer(&mut self, index: u32) -> u32 {
+        let Some(task) = self.get_mut(index) else { return NO_TAG };
+        task.standing = Standing::Sent;
+        tag(task.generation, index)
     }
 
     /// The target has shown that it is working on the task.
@@ -280,7 +267,7 @@ impl Task {
     fn free() -> Self {
         Self {
             owner: Owner::Ping,
-            direction: Direction::Read,
+            action: Action::Read,
             offset: 0,
             length: 0,
             sent: 0,
@@ -312,7 +299,7 @@ mod tests {
     use super::*;
 
     fn sent(tasks: &mut Tasks, now_ns: u64) -> u32 {
-        let index = tasks.allocate(Owner::Control(0), Direction::Read, 0, 0);
+        let index = tasks.allocate(Owner::Control(0), Action::Read, 0, 0);
         tasks.sent(index, 0, now_ns);
         index
     }
@@ -320,7 +307,7 @@ mod tests {
     #[test]
     fn a_tag_is_good_until_its_task_is_done() {
         let mut tasks = Tasks::new();
-        let index = tasks.allocate(Owner::Ping, Direction::Read, 0, 0);
+        let index = tasks.allocate(Owner::Ping, Action::Read, 0, 0);
         let tag = tasks.tag(index);
         assert_eq!(tasks.find(tag), Found::Late);
         tasks.sent(index, 0, 1);

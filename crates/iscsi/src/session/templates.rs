@@ -1,6 +1,6 @@
 //! Headers that are encoded once a session rather than once a command.
 
-use super::tasks::Direction;
+use super::action::Action;
 use crate::pdu::{Bhs, ScsiCommand, flags};
 use crate::scsi::Lun;
 
@@ -21,10 +21,11 @@ impl Templates {
     }
 
     #[inline]
-    pub(super) fn of(&self, direction: Direction) -> Bhs {
-        match direction {
-            Direction::Read => self.read,
-            Direction::Write => self.write,
+    pub(super) fn of(&self, action: Action) -> Bhs {
+        match action {
+            Action::Read => self.read,
+            // A flush is encoded as a whole.
+            _ => self.write,
         }
     }
 }

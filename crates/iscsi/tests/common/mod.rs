@@ -5,6 +5,8 @@
 pub mod target;
 pub mod wire;
 
+use std::rc::Rc;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use stormeter_iscsi::scsi::Lun;
@@ -47,6 +49,8 @@ pub fn options(parameters: Parameters) -> Options {
         parameters,
         block_bytes: BLOCK,
         extents: vec![0],
+        disk_bytes: 0,
+        cache: Rc::default(),
         max_transfer_bytes: 40 * BLOCK,
         timeouts: Timeouts::default(),
         flush_on_close: false,

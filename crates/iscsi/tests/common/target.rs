@@ -23,10 +23,19 @@ pub struct Manner {
     pub largest_window: u32,
     /// How many commands in a thousand get each of BUSY, TASK SET FULL and UNIT ATTENTION.
     pub refusals: u32,
+    /// The additional sense code of those attentions.
+    pub attention: u8,
     /// How many answers in a thousand are sent twice.
     pub echoes: u32,
     /// Whether login keys are split over several PDUs.
     pub piecemeal: bool,
+    /// Whether writes may have the FUA bit, and flushes a range of blocks.
+    pub takes_fua: bool,
+    pub takes_ranges: bool,
+    /// Whether the first command of each session gets a unit attention for a reset.
+    pub greets: bool,
+    /// Whether flushes are answered and not carried out.
+    pub lies: bool,
 }
 
 struct Burst {
@@ -39,6 +48,10 @@ struct Burst {
 struct Task {
     tag: u32,
     write: bool,
+    /// The data must be on the medium before the answer.
+    forced: bool,
+    /// Instead of moving data, these bytes are put on the medium.
+    flush: Option<std::ops::Range<usize>>,
     begin: usize,
     length: u32,
     /// Bytes sent or received.
@@ -54,7 +67,12 @@ struct Task {
 
 pub struct Target {
     pub manner: Manner,
+    /// What reads find: the medium and the cache above it.
     pub disk: Vec<u8>,
+    /// What a loss of power leaves.
+    medium: Vec<u8>,
+    /// The next command is refused as the first after a reset.
+    greeting: bool,
     pub logins: u32,
     dice: Dice,
     inbox: Vec<u8>,
@@ -76,7 +94,9 @@ impl Target {
     pub fn new(manner: Manner, disk: Vec<u8>, dice: Dice) -> Self {
         let mut target = Self {
             manner,
+            medium: disk.clone(),
             disk,
+            greeting: false,
             logins: 0,
             dice,
             inbox: Vec::new(),
@@ -107,6 +127,20 @@ impl Target {
         self.initiator_receive = 8192;
         // Close enough to the maximum that the numbers wrap.
         self.stat_sn = u32::MAX - 3;
+    }
+
+    /// The power fails: of the blocks that are only in the cache some had been written to the
+    /// medium already, and the others are lost.
+    pub fn cut_power(&mut self) {
+        self.hang_up();
+        let (disk, medium) = (self.disk.chunks(BLOCK as usize), self.medium.chunks_mut(512));
+        for (cached, kept) in disk.zip(medium) {
+            if self.dice.chance(300) {
+                kept.copy_from_slice(cached);
+            }
+        }
+        self.disk.clone_from(&self.medium);
+        self.manner.greets = true;
     }
 
     pub fn is_idle(&self) -> bool {
@@ -223,6 +257,7 @@ impl Target {
         self.send(response.encode(), &answer);
         if done {
             self.full = true;
+            self.greeting = self.manner.greets;
             self.logins += 1;
             self.digests =
                 Digests { header: self.manner.header_digest, data: self.manner.data_digest };
@@ -276,16 +311,28 @@ impl Target {
         assert_eq!(command.lun, 1 << 48);
         assert!(self.tasks.iter().all(|task| task.tag != command.task_tag), "a tag in use");
         self.exp_cmd_sn = command.cmd_sn.wrapping_add(1);
-        let write = match command.cdb[0] {
-            0x28 => false,
-            0x2a => true,
+        let (write, is_flush) = match command.cdb[0] {
+            0x28 => (false, false),
+            0x2a => (true, false),
+            0x35 => (false, true),
             other => panic!("command {other:#x}"),
         };
-        let direction = if write { flags::WRITE } else { flags::READ };
+        let direction = match (write, is_flush) {
+            (_, true) => 0,
+            (true, _) => flags::WRITE,
+            (false, _) => flags::READ,
+        };
         assert_eq!(command.flags & 0x7f, direction | flags::SIMPLE);
+        assert!(command.cdb[1] == 0 || write && command.cdb[1] == 8, "{:?}", command.cdb);
+        let forced = command.cdb[1] == 8;
         let lba = u32::from_be_bytes(command.cdb[2..6].try_into().unwrap());
         let blocks = u16::from_be_bytes(command.cdb[7..9].try_into().unwrap());
-        let length = u32::from(blocks) * BLOCK;
+        let begin = lba as usize * BLOCK as usize;
+        let (length, flush) = match (is_flush, u32::from(blocks) * BLOCK) {
+            (false, length) => (length, None),
+            (true, 0) => (0, Some(begin..self.disk.len())),
+            (true, length) => (0, Some(begin..begin + length as usize)),
+        };
         assert_eq!(command.expected_bytes, length);
         let manner = &self.manner;
         let immediate = data.len() as u32;
@@ -293,24 +340,35 @@ impl Target {
         assert!(immediate <= most, "{immediate} bytes of immediate data, {most} allowed");
         let follows = command.flags & flags::FINAL == 0;
         assert!(!follows || write && !manner.initial_r2t, "unsolicited data is not allowed");
+        let sense =
+            |key, asc| [0, 18, 0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, 0, 0, 0, 0, 0];
+        if std::mem::take(&mut self.greeting) {
+            return self.respond(command.task_tag, 2, &sense(6, 0x29));
+        }
         for status in [0x08, 0x28, 0x02] {
             if self.dice.chance(self.manner.refusals) {
-                let sense = [0, 18, 0x70, 0, 6, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0x29, 0, 0, 0, 0, 0];
+                let sense = sense(6, self.manner.attention);
                 let sense: &[u8] = if status == 2 { &sense } else { &[] };
                 self.respond(command.task_tag, status, sense);
                 return;
             }
         }
+        let is_range = flush.as_ref().is_some_and(|range| range.len() < self.disk.len());
+        if forced && !self.manner.takes_fua || is_range && !self.manner.takes_ranges {
+            return self.respond(command.task_tag, 2, &sense(5, 0x24));
+        }
         let mut task = Task {
             tag: command.task_tag,
             write,
-            begin: lba as usize * BLOCK as usize,
+            forced,
+            begin,
             length,
             moved: immediate,
             asked: immediate,
             sn: 0,
             bursts: Vec::new(),
             data: vec![0; length as usize],
+            flush,
             pieces: Vec::new(),
         };
         task.data[..data.len()].copy_from_slice(data);
@@ -319,7 +377,7 @@ impl Target {
             task.asked = end;
             task.bursts.push(Burst { tag: NO_TAG, at: immediate, end, data_sn: 0 });
         }
-        if !write {
+        if !write && !is_flush {
             task.data.copy_from_slice(&self.disk[task.begin..task.begin + length as usize]);
             let mut at = 0;
             while at < length {
@@ -397,6 +455,13 @@ impl Target {
             return;
         }
         let at = self.dice.between(0, self.tasks.len() as u32 - 1) as usize;
+        if let Some(range) = self.tasks[at].flush.clone() {
+            let task = self.tasks.swap_remove(at);
+            if !self.manner.lies {
+                self.medium[range.clone()].copy_from_slice(&self.disk[range]);
+            }
+            return self.respond(task.tag, 0, &[]);
+        }
         if self.tasks[at].write { self.step_write(at) } else { self.step_read(at) }
     }
 
@@ -406,6 +471,9 @@ impl Target {
             let task = self.tasks.swap_remove(at);
             let end = task.begin + task.data.len();
             self.disk[task.begin..end].copy_from_slice(&task.data);
+            if task.forced {
+                self.medium[task.begin..end].copy_from_slice(&task.data);
+            }
             self.respond(task.tag, 0, &[]);
             return;
         }

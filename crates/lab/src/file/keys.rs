@@ -52,11 +52,17 @@ keys! {
         "size": "64MiB",
         "iops": "5000",
     }
+    /// A group of disks served as files.
+    EXPORT "export" "an export" telling "disks" {
+        "disks": "slow",
+        "writes": "async",
+    }
     /// A group of disks served as a block device.
     LUN "lun" "a LUN" telling "disks" {
         "disks": "slow",
         "protocol": "fc",
         "chap": "{user: esx1, password-file: chap.txt}",
+        "write-cache": "on",
     }
     /// The CHAP credentials of an initiator.
     CHAP "chap" "CHAP" telling "user" {

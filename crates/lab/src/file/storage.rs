@@ -5,7 +5,9 @@ use stormeter_yaml::{Diagnostics, Section, Value};
 use super::host::chap;
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
-use crate::model::{DiskGroup, Lun, Protocol, Raid, Share, Storage, StorageDisk};
+use crate::model::{
+    DiskGroup, ExportWrites, Lun, Protocol, Raid, Share, Storage, StorageDisk, WriteCache,
+};
 
 /// Enough for nfsd, a target and their programs, in addition to the kernel.
 const LEAST_MEMORY_MIB: u64 = 192;
@@ -198,13 +200,17 @@ fn shares<'n>(
     let mut shares = Vec::new();
     for entry in named {
         let owner = format!("export {}", entry.name);
-        if !matches!(entry.node.value, Value::Text(_)) {
-            let found = entry.node.found();
-            diagnostics
-                .error_at(entry.node.place, format!("{owner} is the name of disks, not {found}"));
-        } else if let Some(group) = link(entry.node, &owner, "disk", disks, diagnostics) {
+        let (mut writes, mut node) = (ExportWrites::default(), Some(entry.node));
+        if matches!(entry.node.value, Value::Map(_)) {
+            let Some(section) = open(entry.node, &owner, &keys::EXPORT, diagnostics) else {
+                continue;
+            };
+            node = needed(&section, &owner, entry.place, "disks", &keys::EXPORT, diagnostics);
+            writes = section.choice("writes", &ExportWrites::WORDS, diagnostics).unwrap_or(writes);
+        }
+        if let Some(group) = node.and_then(|node| link(node, &owner, "disk", disks, diagnostics)) {
             once(group, disks, &entry, &owner, used, diagnostics);
-            shares.push(Share { name: entry.name.into(), group });
+            shares.push(Share { name: entry.name.into(), group, writes });
         }
     }
     shares
@@ -222,11 +228,21 @@ fn luns<'n>(
     for entry in named {
         let owner = format!("lun {}", entry.name);
         let (mut protocol, mut login, mut node) = (Protocol::Iscsi, None, Some(entry.node));
+        let mut write_cache = None;
         if matches!(entry.node.value, Value::Map(_)) {
             let Some(section) = open(entry.node, &owner, &keys::LUN, diagnostics) else { continue };
             node = needed(&section, &owner, entry.place, "disks", &keys::LUN, diagnostics);
             protocol =
                 section.choice("protocol", &Protocol::WORDS, diagnostics).unwrap_or(protocol);
+            write_cache = section.choice("write-cache", &WriteCache::WORDS, diagnostics);
+            if protocol == Protocol::NvmeTcp && section.has("write-cache") {
+                diagnostics.error_at(
+                    section.place_of("write-cache"),
+                    format!(
+                        "{owner}: over NVMe/TCP the cache is that of its disks; remove write-cache"
+                    ),
+                );
+            }
             login = section.get("chap").and_then(|node| chap(node, diagnostics));
             if protocol != Protocol::Iscsi && section.has("chap") {
                 diagnostics.error_at(
@@ -237,7 +253,7 @@ fn luns<'n>(
         }
         if let Some(group) = node.and_then(|node| link(node, &owner, "disk", disks, diagnostics)) {
             once(group, disks, &entry, &owner, used, diagnostics);
-            luns.push(Lun { name: entry.name.into(), group, protocol, chap: login });
+            luns.push(Lun { name: entry.name.into(), group, protocol, chap: login, write_cache });
         }
     }
     luns

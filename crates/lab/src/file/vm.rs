@@ -12,7 +12,7 @@ use crate::model::{
 /// Enough for the kernel, the image twice while it is unpacked, and the program.
 const LEAST_MEMORY_MIB: u64 = 96;
 /// The default.
-const MEMORY_BYTES: u64 = 128 << 20;
+const MEMORY_BYTES: u64 = 160 << 20;
 /// Limit for a disk's name, in letters: the space in a virtio disk's serial number.
 const MOST_NAME: usize = 20;
 /// Limit for disks of a VM: its bus slots are shared with devices of every guest.

@@ -54,7 +54,7 @@ pub(super) const UPLINK: [&str; 1] = ["virtio_net"];
 
 /// Modules of the storage guest. The checksum modules are listed although nothing declares a
 /// dependency on them: ext4 and iSCSI request them by algorithm.
-pub(super) const SERVER: [&str; 28] = [
+pub(super) const SERVER: [&str; 29] = [
     "virtio_blk",
     "virtio_net",
     "crc32c_generic",
@@ -62,6 +62,7 @@ pub(super) const SERVER: [&str; 28] = [
     "nfsd",
     "iscsi_target_mod",
     "target_core_iblock",
+    "target_core_file",
     "dm_mod",
     "dm_delay",
     "raid0",

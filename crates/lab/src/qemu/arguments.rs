@@ -80,6 +80,7 @@ impl Disk {
         path: &Path,
         format: DiskFormat,
         layer: Option<u32>,
+        log: Option<&Path>,
     ) -> Value {
         let cache = self.cache_of_nodes();
         let file = |path: &Path| {
@@ -90,13 +91,22 @@ impl Disk {
                 "cache": cache,
             })
         };
+        let stored = match log {
+            None => file(path),
+            Some(log) => json!({
+                "driver": "blklogwrites",
+                "cache": cache,
+                "file": file(path),
+                "log": {"driver": "file", "filename": log.to_string_lossy()},
+            }),
+        };
         // Merging a layer writes to the node below it.
         let base = json!({
             "driver": format.name(),
             "node-name": Self::base_node(index),
             "read-only": false,
             "cache": cache,
-            "file": file(path),
+            "file": stored,
         });
         let Some(generation) = layer else { return base };
         let mut upper = file(&layer::layer_file(path, generation));
@@ -119,8 +129,9 @@ impl Disk {
             Backend::Blank => {
                 json!({"driver": "null-co", "size": self.size_bytes, "read-zeroes": true})
             }
-            Backend::File { path, format, layer } => {
-                return self.top_node(index, self.file_node(index, path, *format, *layer));
+            Backend::File { path, format, layer, log } => {
+                let log = log.as_deref();
+                return self.top_node(index, self.file_node(index, path, *format, *layer, log));
             }
             Backend::Nfs { host, path, format } => formatted(
                 *format,

@@ -68,7 +68,8 @@ pub(crate) enum Backend {
     /// Nothing: the guest will be frozen.
     Blank,
     /// A file on the host. Writes since its snapshot, if there is one, are in the layer of this number.
-    File { path: PathBuf, format: DiskFormat, layer: Option<u32> },
+    /// Writes and flushes are logged in the file `log`, if there is one.
+    File { path: PathBuf, format: DiskFormat, layer: Option<u32>, log: Option<PathBuf> },
     /// A file on an NFS export; QEMU itself is the client.
     Nfs { host: String, path: String, format: DiskFormat },
     /// Part of a LUN; QEMU itself is the initiator.
@@ -241,7 +242,7 @@ mod tests {
     fn a_snapshot_is_below_the_layer_of_what_was_written_since() {
         let file = |layer| {
             let path = PathBuf::from("/lab/disk0.raw");
-            disk(Controller::Lsi, Backend::File { path, format: DiskFormat::Raw, layer })
+            disk(Controller::Lsi, Backend::File { path, format: DiskFormat::Raw, layer, log: None })
         };
         let plain = file(None).node(0);
         assert_eq!((&plain["node-name"], &plain["driver"]), (&json!("disk0"), &json!("throttle")));

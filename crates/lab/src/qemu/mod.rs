@@ -13,6 +13,7 @@ mod process;
 mod qmp;
 mod spawn;
 mod version;
+mod write_log;
 
 pub(crate) use accelerator::Accelerator;
 pub(crate) use cable::{cable_end, plug_in, unplug};
@@ -23,3 +24,4 @@ pub(crate) use process::Process;
 pub(crate) use qmp::Qmp;
 pub(crate) use spawn::{Guest, Memory, Ram, spawn};
 pub(crate) use version::version;
+pub(crate) use write_log::survive;

@@ -56,7 +56,8 @@ pub(super) fn export(storage: &Storage, number: usize) -> [String; 2] {
     let export = &storage.exports[number];
     let (device, path) = (served(storage, export.group), export_path(&export.name));
     // Clients connect through the host, from any port and as any user.
-    let options = "rw,sync,insecure,no_root_squash,no_subtree_check";
+    let writes = export.writes.name();
+    let options = format!("rw,{writes},insecure,no_root_squash,no_subtree_check");
     [
         format!("mkdir -p {path} && mount -t ext4 {device} {path}"),
         format!("/usr/sbin/exportfs -o {options},fsid={} '*:{path}'", number + 1),

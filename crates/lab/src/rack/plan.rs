@@ -8,7 +8,7 @@ use super::on_disks::export_path;
 use super::setup::file_name;
 use super::state::target;
 use crate::error::LabError;
-use crate::model::{CacheMode, Controller, Datastore, Lab, Vm, VmDisk};
+use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Vm, VmDisk};
 use crate::qemu::{Backend, Disk, Hardware, Kind, Plug};
 use crate::wiring::channels;
 
@@ -34,6 +34,16 @@ pub(super) fn local_file(lab: &Path, vm: &Vm, disk: &VmDisk) -> PathBuf {
     directory::guest(lab, &vm.name).folder.join(file_name(vm, disk))
 }
 
+/// The log of what is written to a VM's own disk.
+pub(super) fn write_log(file: &Path) -> PathBuf {
+    file.with_added_extension("writes")
+}
+
+/// The contents of such a disk from before its log.
+pub(super) fn earlier_contents(file: &Path) -> PathBuf {
+    file.with_added_extension("earlier")
+}
+
 /// A storage guest's machine. Its disks' limits are set when it is ready: file systems are created
 /// at full speed.
 pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardware {
@@ -50,6 +60,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
             path: storage_file(directory, &storage.name, index),
             format: crate::model::DiskFormat::Raw,
             layer: None,
+            log: None,
         },
     });
     Hardware {
@@ -116,13 +127,20 @@ pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardwa
     }
 }
 
-/// A VM's machine; `addresses` are those of the storage guests.
-pub(super) fn vm_hardware(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[String]) -> Hardware {
+/// A VM's machine; `addresses` are those of the storage guests. With `logs_writes`, writes to its own disks are logged.
+pub(super) fn vm_hardware(
+    directory: &Path,
+    lab: &Lab,
+    vm: &Vm,
+    addresses: &[String],
+    logs_writes: bool,
+) -> Hardware {
     let disks = vm.disks.iter().map(|disk| {
         let backend = match disk.datastore {
             Datastore::Local => {
                 let path = local_file(directory, vm, disk);
-                Backend::File { path, format: disk.format, layer: None }
+                let log = (logs_writes && disk.format == DiskFormat::Raw).then(|| write_log(&path));
+                Backend::File { path, format: disk.format, layer: None, log }
             }
             Datastore::Export { storage, export } => Backend::Nfs {
                 host: addresses[storage].clone(),

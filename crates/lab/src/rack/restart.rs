@@ -43,7 +43,8 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     }
     let index = lab.vms.iter().position(|vm| vm.name == name);
     let index = index.ok_or_else(|| guest.failed("is not a guest of the lab"))?;
-    let hardware = vm_hardware(directory, lab, &lab.vms[index], addresses).since(layer);
+    let hardware =
+        vm_hardware(directory, lab, &lab.vms[index], addresses, state.logs_writes).since(layer);
     let forwards = state.vm_forwards(index);
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
 }

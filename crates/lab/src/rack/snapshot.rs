@@ -191,13 +191,16 @@ impl Snapshots {
 
     /// All guests with their machines.
     fn machines(&self) -> Vec<(Guest, Hardware)> {
-        let State { lab, addresses, .. } = &self.state;
+        let State { lab, addresses, logs_writes, .. } = &self.state;
         let path = &self.directory;
         let storage = (0..lab.storage.len())
             .map(|index| (&lab.storage[index].name, storage_hardware(path, lab, index)));
         let hosts = (0..lab.hosts.len())
             .map(|index| (&lab.hosts[index].name, host_hardware(path, lab, index)));
-        let vms = lab.vms.iter().map(|vm| (&vm.name, vm_hardware(path, lab, vm, addresses)));
+        let vms = lab
+            .vms
+            .iter()
+            .map(|vm| (&vm.name, vm_hardware(path, lab, vm, addresses, *logs_writes)));
         storage
             .chain(hosts)
             .chain(vms)
@@ -316,6 +319,7 @@ mod tests {
             why: "a test".into(),
             addresses: vec!["127.64.0.1".into()],
             vm_addresses: vec![None],
+            logs_writes: false,
             images: crate::image::Images {
                 system: nowhere(),
                 kernel: nowhere(),

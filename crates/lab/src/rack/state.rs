@@ -34,6 +34,9 @@ pub(super) struct State {
     pub(super) addresses: Vec<String>,
     /// The loopback addresses of the VMs, in order; `None` for a VM without a network.
     pub(super) vm_addresses: Vec<Option<String>>,
+    /// Writes to VMs' own disks are logged, so that their power can be cut.
+    #[serde(default)]
+    pub(super) logs_writes: bool,
     /// The images that the guests were started from and are restarted from.
     pub(super) images: Images,
 }

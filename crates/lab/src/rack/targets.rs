@@ -6,7 +6,7 @@ use super::path;
 use super::ports::{End, devices, start_fc};
 use super::secrets::Secrets;
 use super::state::{target, target_of};
-use crate::model::{Chap, Lab, Protocol};
+use crate::model::{Chap, Lab, Lun, Protocol, WriteCache};
 use crate::wiring::{Carries, Channel};
 
 const SETTINGS: &str = "/sys/kernel/config/target";
@@ -23,16 +23,23 @@ pub(super) fn lines(
     let storage = &lab.storage[index];
     let mut lines = Vec::new();
     for lun in storage.luns.iter().filter(|lun| lun.protocol != Protocol::NvmeTcp) {
-        let store = store(&lun.name);
+        let (store, device) = (store(lun), &groups[lun.group]);
         lines.push(format!("mkdir -p {store}"));
-        lines.push(format!("echo udev_path={} > {store}/control", groups[lun.group]));
+        lines.push(match lun.write_cache {
+            None => format!("echo udev_path={device} > {store}/control"),
+            Some(WriteCache::Off) => format!("echo fd_dev_name={device} > {store}/control"),
+            // In the page cache of the guest; the kernel then reports WCE.
+            Some(WriteCache::On) => {
+                format!("echo fd_dev_name={device},fd_buffered_io=1 > {store}/control")
+            }
+        });
         lines.push(format!("echo 1 > {store}/enable"));
         // Distinguishes two LUNs for an initiator.
         lines.push(format!("echo {}-{} > {store}/wwn/vpd_unit_serial", storage.name, lun.name));
     }
-    let open: Vec<&str> = (0..storage.luns.len())
+    let open: Vec<&Lun> = (0..storage.luns.len())
         .filter(|lun| storage.is_open(*lun))
-        .map(|lun| storage.luns[lun].name.as_str())
+        .map(|lun| &storage.luns[lun])
         .collect();
     if !open.is_empty() {
         iscsi(&target(storage), &open, None, &mut lines);
@@ -40,7 +47,7 @@ pub(super) fn lines(
     for (number, lun) in storage.luns.iter().enumerate() {
         if let Some(chap) = &lun.chap {
             let login = Some((chap, secrets.of(chap)));
-            iscsi(&target_of(storage, number), &[lun.name.as_str()], login, &mut lines);
+            iscsi(&target_of(storage, number), &[lun], login, &mut lines);
         }
     }
     let of = channels.iter().filter(|channel| channel.storage == index);
@@ -51,11 +58,13 @@ pub(super) fn lines(
     lines
 }
 
-fn store(lun: &str) -> String {
-    format!("{SETTINGS}/core/iblock_0/{lun}")
+/// The back store of a LUN: the device itself, or the device as a file, which can be cached.
+fn store(lun: &Lun) -> String {
+    let kind = if lun.write_cache.is_some() { "fileio" } else { "iblock" };
+    format!("{SETTINGS}/core/{kind}_0/{}", lun.name)
 }
 
-fn iscsi(target: &str, luns: &[&str], login: Option<(&Chap, &str)>, lines: &mut Vec<String>) {
+fn iscsi(target: &str, luns: &[&Lun], login: Option<(&Chap, &str)>, lines: &mut Vec<String>) {
     let group = format!("{SETTINGS}/iscsi/{target}/tpgt_1");
     lines.push(format!("mkdir -p {group}"));
     serve(&group, luns, lines);
@@ -76,7 +85,7 @@ fn iscsi(target: &str, luns: &[&str], login: Option<(&Chap, &str)>, lines: &mut 
 }
 
 /// Adds LUNs to a port group.
-fn serve(group: &str, luns: &[&str], lines: &mut Vec<String>) {
+fn serve(group: &str, luns: &[&Lun], lines: &mut Vec<String>) {
     for (number, lun) in luns.iter().enumerate() {
         lines.push(format!("mkdir {group}/lun/lun_{number}"));
         lines.push(format!("ln -s {} {group}/lun/lun_{number}/store", store(lun)));
@@ -87,7 +96,7 @@ fn serve(group: &str, luns: &[&str], lines: &mut Vec<String>) {
 fn fc(lab: &Lab, channel: &Channel, lines: &mut Vec<String>) {
     let storage = &lab.storage[channel.storage];
     let fc = storage.luns.iter().filter(|lun| lun.protocol == Protocol::Fc);
-    let luns: Vec<&str> = fc.map(|lun| lun.name.as_str()).collect();
+    let luns: Vec<&Lun> = fc.collect();
     for (number, device) in devices(channel, End::Storage).iter().enumerate() {
         let group = format!("{SETTINGS}/fc/{}/tpgt_1", channel.port_name(number, true));
         lines.push(format!("mkdir -p {group}"));

@@ -24,6 +24,7 @@ use super::secrets::Secrets;
 use super::setup::{file_name, script};
 use super::state::{self, State, VERSION};
 use super::template::{self, Template};
+use super::write_logs::prepare_logs;
 use crate::error::{LabDirectory, LabError, at, tool};
 use crate::image::{Held, Images, last_words, need_room};
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
@@ -38,6 +39,8 @@ pub struct UpOptions {
     pub accelerator: AcceleratorChoice,
     /// Boot every guest instead of cloning frozen ones.
     pub cold: bool,
+    /// Log the writes to VMs' own disks, so that a loss of power can be modelled ([`super::power::Power`]).
+    pub logs_writes: bool,
 }
 
 /// A lab that is up.
@@ -122,6 +125,7 @@ fn start(
         why: probed.why,
         addresses: addresses.clone(),
         vm_addresses,
+        logs_writes: options.logs_writes,
         images: images.clone(),
     };
     state.write(path)?;
@@ -130,8 +134,11 @@ fn start(
     let hosts: Vec<Hardware> =
         (0..lab.hosts.len()).map(|index| host_hardware(path, lab, index)).collect();
     let channels = channels(lab);
-    let vms: Vec<Hardware> =
-        lab.vms.iter().map(|vm| vm_hardware(path, lab, vm, &addresses)).collect();
+    let vms: Vec<Hardware> = lab
+        .vms
+        .iter()
+        .map(|vm| vm_hardware(path, lab, vm, &addresses, options.logs_writes))
+        .collect();
     let common = Common { images, accelerator: probed.accelerator };
     let freezing = Instant::now();
     let all = storage.iter().chain(&hosts).chain(&vms).cloned();
@@ -185,6 +192,9 @@ fn start(
         let guest = guest(path, &vm.name);
         make(&guest.folder)?;
         disk_files(path, lab, index, &addresses)?;
+        if options.logs_writes {
+            prepare_logs(path, vm)?;
+        }
         let mut keep_going = || !cancel.load(Ordering::Relaxed);
         let forwards = state.vm_forwards(index);
         let cold = bring_up(common, &guest, hardware, find(hardware), &forwards, &mut keep_going)?;

@@ -32,7 +32,8 @@ fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     let images = Cache::at(None).build(place.binary(), &mut say).unwrap();
     let directory = place.directory();
     let (lab, cancel) = (parse_lab(LAB).unwrap(), AtomicBool::new(false));
-    let options = UpOptions { accelerator: AcceleratorChoice::Tcg, cold: false };
+    let options =
+        UpOptions { accelerator: AcceleratorChoice::Tcg, cold: false, logs_writes: false };
 
     let started = up(&lab, &directory, &images, options, &mut say, &cancel).unwrap();
     println!("up in {:?}, after {:?} of freezing", started.took, started.froze);

@@ -111,6 +111,7 @@ impl NfsSession {
             let verifier = decoder.array("the verifier")?;
             self.table.remove(xid);
             self.commit_ended(file, upto, verifier);
+            self.end_flushes(done);
         } else {
             let written = Written {
                 count: decoder.u32("the count")?,
@@ -121,6 +122,7 @@ impl NfsSession {
             match request.work {
                 Work::Rewrite { entry, from, length } => {
                     self.rewrite_ended(entry, from, length, &written, now_ns, out)?;
+                    self.end_flushes(done);
                 }
                 work => self.write_ended(work, &written, now_ns, memory, out, done)?,
             }
@@ -208,7 +210,7 @@ impl NfsSession {
             self.log_write(&operation, from, written, memory)?;
             self.log.release(length - count);
         }
-        if written.stability < self.stability {
+        if written.stability < self.asked(operation.kind) {
             self.not_stable(&operation, written.stability);
             self.transfers.fail(transfer, DeviceError::IO);
         } else if count < length {
@@ -222,7 +224,7 @@ impl NfsSession {
 
     #[cold]
     fn not_stable(&mut self, operation: &Operation, found: Stability) {
-        let asked = self.stability;
+        let asked = self.asked(operation.kind);
         self.incidents.failure(|| StorageEvent::LessStable {
             io: operation.into(),
             asked: format!("{asked:?}").into(),
@@ -250,26 +252,23 @@ impl NfsSession {
                 return Ok(());
             }
         }
-        let (Work::Read { transfer, length, .. } | Work::Write { transfer, length, .. }) =
-            request.work
-        else {
-            return Err(error);
+        let (transfer, length) = match request.work {
+            Work::Read { transfer, length, .. } | Work::Write { transfer, length, .. } => {
+                (transfer, length)
+            }
+            Work::Commit { file, upto } => return self.commit_refused(file, upto, error, done),
+            Work::Rewrite { .. } => return Err(error),
         };
         if matches!(request.work, Work::Write { .. }) && self.is_logging() {
             self.log.release(length);
         }
-        let errno = match error {
-            NfsError::Status(status) => status.errno(),
-            NfsError::Rpc(rpc) => DeviceError(rpc.errno()),
-            _ => DeviceError::IO,
-        };
         if let Some(operation) = self.transfers.operation(transfer) {
             self.incidents.failure(|| StorageEvent::Refused {
                 io: operation.into(),
                 said: error.to_string().into(),
             });
         }
-        self.transfers.fail(transfer, errno);
+        self.transfers.fail(transfer, error.errno());
         self.transfers.piece_ended(transfer, done);
         Ok(())
     }
@@ -288,6 +287,9 @@ impl NfsSession {
     ) -> Result<(), NfsError> {
         let Written { count, stability, verifier } = *written;
         let durable = stability != Stability::Unstable;
+        if self.asked(operation.kind) == Stability::Unstable {
+            self.commits_at_once = Some(durable && self.commits_at_once != Some(false));
+        }
         if durable && self.log.is_empty() {
             self.log.release(count);
             return Ok(());
@@ -296,7 +298,7 @@ impl NfsSession {
         let span = Span { buffer, offset: from, length: count };
         let bytes = memory.bytes(span).ok_or(NfsError::Buffer { buffer })?;
         if self.phase == Phase::Normal && self.log.last_differs(verifier) {
-            self.begin_recovery();
+            self.begin_recovery(true);
         }
         let offset_bytes = operation.offset_bytes + u64::from(from);
         self.log.push(operation.disk, offset_bytes, bytes, verifier, durable);

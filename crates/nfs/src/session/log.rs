@@ -1,8 +1,8 @@
 //! Data that the server has accepted and may still lose: kept until a COMMIT confirms it.
 //!
-//! Entries are in the order in which their WRITEs completed. If any was lost, all are written again
-//! in that order, including those that the new server instance already has: otherwise an old block
-//! would overwrite a newer one.
+//! Entries are in the order in which their WRITEs completed. If any was lost, all that were unstable are written
+//! again, with the newest bytes of each place: otherwise an old block would replace a newer one, for a moment or,
+//! if a break comes at that moment, for good. What was stable at once is kept for its bytes.
 
 use std::collections::VecDeque;
 
@@ -16,16 +16,59 @@ pub(super) struct Entry {
     pub(super) offset_bytes: u64,
     pub(super) data: Vec<u8>,
     verifier: WriteVerifier,
-    /// Stable at once; kept to preserve the order.
+    /// Stable at once.
     durable: bool,
-    /// Written again, stably.
+    /// Written again, stably, or needs not be.
     rewritten: bool,
+    /// Has to be written again whatever a COMMIT says: the server refused to commit it.
+    doubted: bool,
+}
+
+/// What the answer to a COMMIT shows about the data that it covers; the worst comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// It is stable.
+    Kept,
+    /// It may be, and was in doubt before.
+    Doubted,
+    /// Some of it was accepted by an earlier instance of the server, and may be lost.
+    Restarted,
 }
 
 impl Entry {
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let end = |entry: &Self| entry.offset_bytes.saturating_add(entry.data.len() as u64);
         self.file == other.file && self.offset_bytes < end(other) && other.offset_bytes < end(self)
+    }
+
+    /// Takes over what a newer entry has of the same places.
+    fn renew(&mut self, newer: &Self) {
+        let from = self.offset_bytes.max(newer.offset_bytes);
+        let own = self.data.get_mut((from - self.offset_bytes) as usize..).unwrap_or_default();
+        let bytes = newer.data.get((from - newer.offset_bytes) as usize..).unwrap_or_default();
+        for (place, byte) in own.iter_mut().zip(bytes) {
+            *place = *byte;
+        }
+    }
+
+    fn is_covered(&self, file: u32, upto: u64) -> bool {
+        self.file == file && self.sequence <= upto
+    }
+
+    fn is_unsettled(&self) -> bool {
+        !self.rewritten && !self.durable
+    }
+
+    fn verdict(&self, verifier: WriteVerifier) -> Verdict {
+        if !self.is_unsettled() {
+            Verdict::Kept
+        } else if self.verifier != verifier {
+            Verdict::Restarted
+        } else if self.doubted {
+            Verdict::Doubted
+        } else {
+            Verdict::Kept
+        }
     }
 }
 
@@ -94,7 +137,7 @@ impl Log {
         let mut data = self.spare.pop().unwrap_or_default();
         data.extend_from_slice(bytes);
         let sequence = self.last_sequence;
-        let rewritten = false;
+        let (rewritten, doubted) = (false, false);
         self.entries.push_back(Entry {
             sequence,
             file,
@@ -103,11 +146,8 @@ impl Log {
             verifier,
             durable,
             rewritten,
+            doubted,
         });
-    }
-
-    pub(super) fn first_sequence(&self) -> Option<u64> {
-        self.entries.front().map(|entry| entry.sequence)
     }
 
     pub(super) fn last_sequence(&self) -> u64 {
@@ -128,14 +168,48 @@ impl Log {
         files
     }
 
-    /// Handles a COMMIT answered with `verifier`: drops what it confirms. If it shows that anything
-    /// was lost, nothing is dropped, and the result is `false`.
+    /// The last entry of a file that is not known to be stable.
+    pub(super) fn last_unsettled(&self, file: u32) -> Option<u64> {
+        let mut entries = self.entries.iter().rev();
+        entries.find(|entry| entry.file == file && entry.is_unsettled()).map(|entry| entry.sequence)
+    }
+
+    /// Whether any entry of a file up to a sequence number is not known to be stable.
+    pub(super) fn is_unsettled(&self, file: u32, upto: u64) -> bool {
+        let mut entries = self.entries.iter().take_while(|entry| entry.sequence <= upto);
+        entries.any(|entry| entry.file == file && entry.is_unsettled())
+    }
+
+    /// What is unstable of a file is not trusted any longer.
+    pub(super) fn doubt(&mut self, file: u32) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.file == file) {
+            entry.doubted = true;
+        }
+    }
+
+    /// Before entries are written again: each gets the newest bytes of its places. Those that were stable at once
+    /// need no more.
+    pub(super) fn renew(&mut self) {
+        let mut older = self.entries.make_contiguous();
+        while let Some((newer, rest)) = older.split_last_mut() {
+            rest.iter_mut().filter(|one| one.overlaps(newer)).for_each(|one| one.renew(newer));
+            older = rest;
+        }
+        for entry in &mut self.entries {
+            entry.rewritten |= entry.durable;
+        }
+        self.forget_rewritten();
+    }
+
+    /// Handles a COMMIT answered with `verifier`: drops what it confirms. If it does not confirm all that it covers,
+    /// nothing is dropped.
     #[must_use]
-    pub(super) fn confirm(&mut self, file: u32, upto: u64, verifier: WriteVerifier) -> bool {
-        let covered = |entry: &Entry| entry.file == file && entry.sequence <= upto;
-        let lost = |entry: &Entry| !entry.durable && !entry.rewritten && entry.verifier != verifier;
-        if self.entries.iter().any(|entry| covered(entry) && lost(entry)) {
-            return false;
+    pub(super) fn confirm(&mut self, file: u32, upto: u64, verifier: WriteVerifier) -> Verdict {
+        let covered = |entry: &Entry| entry.is_covered(file, upto);
+        let entries = self.entries.iter().filter(|entry| covered(entry));
+        let verdict = entries.map(|entry| entry.verdict(verifier)).max().unwrap_or(Verdict::Kept);
+        if verdict != Verdict::Kept {
+            return verdict;
         }
         let mut kept = VecDeque::with_capacity(self.entries.len());
         for entry in std::mem::take(&mut self.entries) {
@@ -146,7 +220,7 @@ impl Log {
             }
         }
         self.entries = kept;
-        true
+        Verdict::Kept
     }
 
     fn forget(&mut self, entry: Entry) {
@@ -178,6 +252,10 @@ impl Log {
         {
             entry.rewritten = true;
         }
+        self.forget_rewritten();
+    }
+
+    fn forget_rewritten(&mut self) {
         while let Some(entry) = self.entries.pop_front_if(|entry| entry.rewritten) {
             self.forget(entry);
         }
@@ -203,7 +281,7 @@ mod tests {
         log.push(0, 0, &[7; 60], OLD, false);
         assert!(log.is_half_full());
         assert!(!log.reserve(60));
-        assert!(log.confirm(0, log.last_sequence(), OLD));
+        assert_eq!(log.confirm(0, log.last_sequence(), OLD), Verdict::Kept);
         assert!(log.is_empty());
         assert!(log.reserve(100));
     }
@@ -215,11 +293,11 @@ mod tests {
         log.push(1, 0, b"else", OLD, false);
         log.push(0, 0, b"new", NEW, false);
         assert!(log.last_differs(OLD));
-        assert!(!log.confirm(0, 3, NEW));
+        assert_eq!(log.confirm(0, 3, NEW), Verdict::Restarted);
         assert_eq!(log.logged_bytes(), 10);
         log.rewritten(1);
         // The newer entry may be dropped only after the older one has been written again.
-        assert!(log.confirm(0, 3, NEW));
+        assert_eq!(log.confirm(0, 3, NEW), Verdict::Kept);
         assert_eq!(log.dirty_files(9), [1]);
         log.rewritten(2);
         assert!(log.is_empty());

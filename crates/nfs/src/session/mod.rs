@@ -8,10 +8,12 @@
 //!
 //! With unstable writes the session keeps the data until the server confirms it. After every break
 //! it asks (COMMIT) before anything else is sent, so that a server that lost data in a restart gets
-//! it back before it is read.
+//! it back before it is read. A flush asks, too.
 
 mod answers;
+mod awaited;
 mod expected;
+mod flush;
 mod inbound;
 mod incidents;
 mod log;
@@ -31,9 +33,10 @@ use stormeter_wire::{Memory, Outbox, Session, SessionState, Span};
 use crate::data::Stability;
 use crate::error::NfsError;
 use crate::record::Assembler;
+use awaited::{Committing, Flush};
 use expected::Inbound;
 use incidents::SessionIncidents;
-use log::Log;
+use log::{Log, Verdict};
 pub use options::SessionOptions;
 use table::{Table, Work};
 use template::Template;
@@ -65,6 +68,26 @@ enum Phase {
 }
 
 /// One connection's data path to one server. See [`stormeter_wire::Session`] for how to use it.
+///
+/// # Durable writes and flushes
+///
+/// A [`Kind::DurableWrite`] is a WRITE with FILE_SYNC (RFC 1813, section 3.3.7), whatever
+/// [`SessionOptions::stability`] says of ordinary ones. If the server answers with less, it fails with `EIO`, and
+/// the incident says so ([`StorageEvent::LessStable`]).
+///
+/// A [`Kind::Flush`] covers the writes to its disk that completed on this session before it was submitted. If the
+/// server has answered all of them as stable, as it must with FILE_SYNC and DATA_SYNC, there is nothing to commit:
+/// it completes without a call. Otherwise it is a COMMIT of the whole file (section 3.3.21), and completes once all
+/// that it covers is known to be stable:
+/// - A COMMIT that is under way, and was sent after the last of those writes completed, serves further flushes too.
+/// - The server commits what it has executed by then, so writes that are outstanding meanwhile may be on stable
+///   storage, too. They do not count: they need a later flush.
+/// - Where the verifier shows that the server restarted in between, the data is written again first, with FILE_SYNC
+///   ([`StorageEvent::ServerRestarted`]).
+/// - When the connection breaks, the COMMIT is sent again on the next one, before anything else.
+/// - If the server refuses the COMMIT, the flush fails with its error. Nothing of what it covered counts as stable,
+///   even if a later COMMIT succeeds: it is written again first.
+/// - Once unstable data had to be given up ([`Session::surrender`]), flushes of its disk fail with `EIO`.
 #[derive(Debug)]
 pub struct NfsSession {
     templates: Vec<Template>,
@@ -84,8 +107,8 @@ pub struct NfsSession {
     /// Parts that may not be sent yet. Writes also wait for space in the log.
     held_reads: VecDeque<Work>,
     held_writes: VecDeque<Work>,
-    /// Operations that cannot be executed, and why.
-    refused: Vec<(Operation, DeviceError)>,
+    /// Operations that end without a call, and how: those that cannot be executed, flushes with nothing to commit.
+    ended: Vec<(Operation, Completion)>,
 
     inbound: Inbound,
     assembler: Assembler,
@@ -94,12 +117,16 @@ pub struct NfsSession {
     unknown_replies: u32,
 
     log: Log,
-    /// Files with a COMMIT outstanding.
-    committing: Vec<u32>,
-    /// Commit up to this sequence number without waiting for more.
-    flush_upto: u64,
-    /// A COMMIT showed that data was lost.
-    lost: bool,
+    /// COMMITs outstanding.
+    committing: Vec<Committing>,
+    /// Flushes that wait for the log.
+    flushes: Vec<Flush>,
+    /// Files whose unstable data was given up: no flush of them can tell the truth any more.
+    forgotten: Vec<u32>,
+    /// The worst that COMMITs showed since data was last written again.
+    verdict: Verdict,
+    /// Whether every write that was asked for as unstable was answered as stable; `None` before the first answer.
+    commits_at_once: Option<bool>,
     /// Log entries being written again.
     rewriting: Vec<u64>,
     next_rewrite: u64,
@@ -132,26 +159,21 @@ impl NfsSession {
             waits: Waits::default(),
             held_reads: VecDeque::new(),
             held_writes: VecDeque::new(),
-            refused: Vec::new(),
+            ended: Vec::new(),
             inbound: Inbound::Head,
             assembler: Assembler::new(read_max_bytes + MAX_REPLY_HEAD_BYTES),
             heard_ns: 0,
             unknown_replies: 0,
             log: Log::new(options.log_bytes.max(2 * write_max_bytes as usize)),
             committing: Vec::new(),
-            flush_upto: 0,
-            lost: false,
+            flushes: Vec::new(),
+            forgotten: Vec::new(),
+            verdict: Verdict::Kept,
+            commits_at_once: None,
             rewriting: Vec::new(),
             next_rewrite: 0,
             incidents: SessionIncidents::default(),
         }
-    }
-
-    /// Makes completed but unstable writes stable by sending COMMITs.
-    /// [`uncommitted_bytes`](Self::uncommitted_bytes) shows when they have been answered.
-    pub fn flush(&mut self, now_ns: u64, out: &mut Outbox) {
-        self.flush_upto = self.log.last_sequence();
-        self.settle(now_ns, out);
     }
 
     /// Bytes of completed writes that the server has not confirmed as stable.
@@ -160,12 +182,28 @@ impl NfsSession {
         self.log.logged_bytes()
     }
 
+    /// Whether the server has answered every write that was asked for as unstable as a stable one; `None` before it
+    /// answered the first.
+    #[must_use]
+    pub fn commits_at_once(&self) -> Option<bool> {
+        self.commits_at_once
+    }
+
+    /// The stability that is asked for.
+    #[inline]
+    fn asked(&self, kind: Kind) -> Stability {
+        match kind {
+            Kind::DurableWrite => Stability::FileSync,
+            Kind::Read | Kind::Write | Kind::Flush => self.stability,
+        }
+    }
+
     fn is_logging(&self) -> bool {
         self.stability != Stability::FileSync
     }
 
-    fn deliver_refused(&mut self, done: &mut Vec<Completion>) {
-        done.extend(self.refused.drain(..).map(|(one, why)| Completion::failed(one.slot, why)));
+    fn deliver_ended(&mut self, done: &mut Vec<Completion>) {
+        done.extend(self.ended.drain(..).map(|(_, completion)| completion));
     }
 
     /// Whether an operation can be executed, and if not, why not.
@@ -216,7 +254,7 @@ impl Session for NfsSession {
         self.waits.drop_internal();
         self.committing.clear();
         self.rewriting.clear();
-        self.lost = false;
+        self.verdict = Verdict::Kept;
         let broken = self.table.break_off();
         if broken > 0 {
             self.incidents.note(StorageEvent::Resent { requests: broken as u64 });
@@ -226,21 +264,23 @@ impl Session for NfsSession {
     #[inline]
     fn submit(&mut self, operation: &Operation, now_ns: u64, _: &impl Memory, out: &mut Outbox) {
         if let Err(error) = self.check(operation) {
-            self.refused.push((*operation, error));
+            self.ended.push((*operation, Completion::failed(operation.slot, error)));
             return;
         }
         let most = match operation.kind {
             Kind::Read => self.read_max_bytes,
-            Kind::Write => self.write_max_bytes,
+            Kind::Write | Kind::DurableWrite => self.write_max_bytes,
+            Kind::Flush => return self.submit_flush(operation, now_ns, out),
         };
         let pieces = operation.length_bytes.div_ceil(most).max(1);
         let transfer = self.transfers.begin(operation, pieces);
         let mut from = 0;
         for _ in 0..pieces {
             let length = most.min(operation.length_bytes - from);
-            let work = match operation.kind {
-                Kind::Read => Work::Read { transfer, from, length },
-                Kind::Write => Work::Write { transfer, from, length },
+            let work = if operation.kind == Kind::Read {
+                Work::Read { transfer, from, length }
+            } else {
+                Work::Write { transfer, from, length }
             };
             self.begin(work, now_ns, out);
             from += length;
@@ -255,7 +295,7 @@ impl Session for NfsSession {
         out: &mut Outbox,
         done: &mut Vec<Completion>,
     ) -> Result<usize, NfsError> {
-        self.deliver_refused(done);
+        self.deliver_ended(done);
         let taken = self.take_in(bytes, now_ns, memory, out, done)?;
         if self.is_logging() {
             self.settle(now_ns, out);
@@ -287,7 +327,7 @@ impl Session for NfsSession {
     }
 
     fn deadline_ns(&self) -> Option<u64> {
-        if !self.refused.is_empty() {
+        if !self.ended.is_empty() {
             return Some(0);
         }
         let silent = self.silent_ns();
@@ -305,7 +345,7 @@ impl Session for NfsSession {
         out: &mut Outbox,
         done: &mut Vec<Completion>,
     ) -> Result<(), NfsError> {
-        self.deliver_refused(done);
+        self.deliver_ended(done);
         if self.silent_ns().is_some_and(|silent| now_ns >= silent) {
             return Err(NfsError::Silent { waited_ns: self.reply_ns });
         }
@@ -318,7 +358,7 @@ impl Session for NfsSession {
     }
 
     fn outstanding(&self) -> u32 {
-        self.transfers.count() + self.refused.len() as u32
+        self.transfers.count() + self.ended.len() as u32
     }
 
     fn unconfirmed_bytes(&self) -> u64 {
@@ -330,7 +370,11 @@ impl Session for NfsSession {
             let bytes = self.log.logged_bytes() as u64;
             self.incidents.note(StorageEvent::Unconfirmed { bytes });
         }
+        self.forgotten.extend(self.log.dirty_files(u64::MAX));
+        self.forgotten.sort_unstable();
+        self.forgotten.dedup();
         self.log.clear();
+        self.flushes.clear();
         self.table.clear();
         self.waits.clear();
         self.held_reads.clear();
@@ -338,7 +382,7 @@ impl Session for NfsSession {
         self.committing.clear();
         self.rewriting.clear();
         self.transfers.surrender(operations);
-        operations.extend(self.refused.drain(..).map(|(operation, _)| operation));
+        operations.extend(self.ended.drain(..).map(|(operation, _)| operation));
     }
 
     fn close(&mut self, now_ns: u64, _: &impl Memory, out: &mut Outbox) {

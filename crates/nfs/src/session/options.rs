@@ -16,8 +16,9 @@ pub struct SessionOptions {
     pub read_max_bytes: u32,
     /// The longest WRITE, in bytes (the server's `wtmax`).
     pub write_max_bytes: u32,
-    /// How stable a WRITE is when it completes. With anything but FILE_SYNC the session sends
-    /// COMMITs, and keeps uncommitted data to write it again if the server restarts.
+    /// How stable an ordinary WRITE is when it completes (durable ones are FILE_SYNC in any case).
+    /// With anything but FILE_SYNC the session sends COMMITs, and keeps uncommitted data to write
+    /// it again if the server restarts.
     pub stability: Stability,
     /// The first transaction number. It must differ from those of earlier sessions of this client:
     /// servers remember replies by it.

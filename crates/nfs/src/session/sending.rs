@@ -1,12 +1,12 @@
 //! How requests are sent: at once, or when there is a connection, space in the log, or the time to
 //! retry has come.
 
-use stormeter_disk::Kind;
+use stormeter_disk::Operation;
 use stormeter_wire::{Outbox, Span};
 
 use super::expected::Inbound;
 use super::table::Work;
-use super::template::put_padding;
+use super::template::{Template, put_padding};
 use super::{NfsSession, Phase};
 use crate::data::Stability;
 
@@ -86,21 +86,27 @@ impl NfsSession {
         }
     }
 
+    /// An operation, and the calls of its file.
+    #[inline]
+    fn target(&self, transfer: u32) -> Option<(&Operation, &Template)> {
+        let operation = self.transfers.operation(transfer)?;
+        Some((operation, self.templates.get(operation.disk as usize)?))
+    }
+
     #[inline]
     fn put(&self, xid: u32, work: Work, out: &mut Outbox) {
         match work {
-            Work::Read { transfer, from, length } | Work::Write { transfer, from, length } => {
-                let Some(operation) = self.transfers.operation(transfer) else { return };
-                let Some(template) = self.templates.get(operation.disk as usize) else { return };
+            Work::Read { transfer, from, length } => {
+                let Some((operation, template)) = self.target(transfer) else { return };
+                template.put_read(out, xid, operation.offset_bytes + u64::from(from), length);
+            }
+            Work::Write { transfer, from, length } => {
+                let Some((operation, template)) = self.target(transfer) else { return };
                 let offset_bytes = operation.offset_bytes + u64::from(from);
-                match operation.kind {
-                    Kind::Read => template.put_read(out, xid, offset_bytes, length),
-                    Kind::Write => {
-                        template.put_write(out, xid, offset_bytes, length, self.stability);
-                        out.payload(Span { buffer: operation.buffer, offset: from, length });
-                        put_padding(out, length);
-                    }
-                }
+                let stability = self.asked(operation.kind);
+                template.put_write(out, xid, offset_bytes, length, stability);
+                out.payload(Span { buffer: operation.buffer, offset: from, length });
+                put_padding(out, length);
             }
             Work::Commit { file, .. } => {
                 if let Some(template) = self.templates.get(file as usize) {

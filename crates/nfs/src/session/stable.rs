@@ -9,6 +9,7 @@ use stormeter_disk::StorageEvent;
 use stormeter_wire::Outbox;
 
 use super::answers::check_count;
+use super::log::Verdict;
 use super::table::Work;
 use super::{NfsSession, Phase};
 use crate::data::{Stability, WriteVerifier, Written};
@@ -21,38 +22,37 @@ impl NfsSession {
     /// On a new connection: asks what the server still has of the data it accepted.
     pub(super) fn verify(&mut self, now_ns: u64, out: &mut Outbox) {
         self.phase = Phase::Verifying;
-        self.commit_all(self.log.last_sequence(), now_ns, out);
+        self.commit_all(now_ns, out);
     }
 
-    fn commit_all(&mut self, upto: u64, now_ns: u64, out: &mut Outbox) {
+    fn commit_all(&mut self, now_ns: u64, out: &mut Outbox) {
+        let upto = self.log.last_sequence();
         for file in self.log.dirty_files(upto) {
-            self.committing.push(file);
-            self.dispatch(Work::Commit { file, upto }, 0, now_ns, out);
+            self.commit(file, upto, false, now_ns, out);
         }
     }
 
     pub(super) fn commit_ended(&mut self, file: u32, upto: u64, verifier: WriteVerifier) {
-        self.committing.retain(|one| *one != file);
-        if !self.log.confirm(file, upto, verifier) {
-            self.lost = true;
-        }
+        self.committing.retain(|one| !one.is_for(file, upto));
+        self.verdict = self.verdict.max(self.log.confirm(file, upto, verifier));
     }
 
-    pub(super) fn begin_recovery(&mut self) {
+    pub(super) fn begin_recovery(&mut self, has_restarted: bool) {
         self.phase = Phase::Recovering;
-        self.lost = false;
         self.next_rewrite = 0;
-        let rewritten_bytes = self.log.logged_bytes() as u64;
-        self.incidents.note(StorageEvent::ServerRestarted { rewritten_bytes });
+        if has_restarted {
+            let rewritten_bytes = self.log.logged_bytes() as u64;
+            self.incidents.note(StorageEvent::ServerRestarted { rewritten_bytes });
+        }
     }
 
     /// Does what is due for stability. Called after everything that may have changed it.
     pub(super) fn settle(&mut self, now_ns: u64, out: &mut Outbox) {
         if matches!(self.phase, Phase::Normal | Phase::Verifying)
             && self.committing.is_empty()
-            && self.lost
+            && self.verdict != Verdict::Kept
         {
-            self.begin_recovery();
+            self.begin_recovery(self.verdict == Verdict::Restarted);
         }
         match self.phase {
             Phase::Down => {}
@@ -77,13 +77,13 @@ impl NfsSession {
     }
 
     fn commit_if_due(&mut self, now_ns: u64, out: &mut Outbox) {
-        let Some(first) = self.log.first_sequence() else { return };
-        if !self.committing.is_empty() {
+        let is_waiting = self.committing.iter().any(|one| !one.by_flush);
+        if self.log.is_empty() || is_waiting || self.verdict != Verdict::Kept {
             return;
         }
         let ending = self.closing && self.transfers.count() == 0;
-        if self.log.is_half_full() || ending || first <= self.flush_upto {
-            self.commit_all(self.log.last_sequence(), now_ns, out);
+        if self.log.is_half_full() || ending {
+            self.commit_all(now_ns, out);
         }
     }
 
@@ -92,6 +92,10 @@ impl NfsSession {
             || self.table.any_sent(|work| matches!(work, Work::Write { .. }));
         if draining {
             return;
+        }
+        if self.next_rewrite == 0 {
+            self.verdict = Verdict::Kept;
+            self.log.renew();
         }
         while self.rewriting.len() < REWRITES {
             let Some(entry) = self.log.next_to_rewrite(self.next_rewrite) else { return };

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod data;
+mod ends;
+mod flushes;
 mod hex;
 mod metadata;
 mod refusals;

@@ -2,70 +2,13 @@
 //! attributes with every reply and one fragment; Ganesha may leave attributes out; others split
 //! large replies into fragments.
 
-use stormeter_disk::{Completion, DeviceError, Incident, Kind, Operation, StorageEvent};
-use stormeter_nfs::{Auth, NfsError, NfsSession, SessionOptions, Stability};
-use stormeter_wire::{Heap, Outbox, Session, SessionState};
+use stormeter_disk::{DeviceError, Incident, Kind, Operation, StorageEvent};
+use stormeter_nfs::{NfsError, Stability};
+use stormeter_wire::{Session, SessionState};
 
+use crate::ends::{Ends, OK, call};
 use crate::hex::{ATTRIBUTES, hex};
-use crate::{HANDLE, handle};
 
-struct Ends {
-    session: NfsSession,
-    memory: Heap,
-    out: Outbox,
-    done: Vec<Completion>,
-}
-
-impl Ends {
-    fn new(stability: Stability) -> Self {
-        let mut options = SessionOptions::new(vec![handle()], Auth::none(), 7);
-        options.stability = stability;
-        options.read_max_bytes = 64 << 10;
-        let mut ends = Self {
-            session: NfsSession::new(&options),
-            memory: Heap::new(2, 64 << 10),
-            out: Outbox::default(),
-            done: Vec::new(),
-        };
-        ends.session.connected(0, &ends.memory, &mut ends.out);
-        ends
-    }
-
-    fn submit(&mut self, kind: Kind, offset_bytes: u64, length_bytes: u32) {
-        let operation = Operation { offset_bytes, length_bytes, disk: 0, slot: 5, buffer: 1, kind };
-        self.session.submit(&operation, 0, &self.memory, &mut self.out);
-    }
-
-    fn receive(&mut self, dump: &str) -> Result<usize, NfsError> {
-        let Self { session, memory, out, done } = self;
-        session.receive(&hex(dump), 0, memory, out, done)
-    }
-
-    fn tick(&mut self, now_ns: u64) -> Result<(), NfsError> {
-        self.session.tick(now_ns, &self.memory, &mut self.out, &mut self.done)
-    }
-
-    fn sent(&mut self) -> Vec<u8> {
-        self.out.gather(&self.memory)
-    }
-
-    fn outcome(&mut self) -> Result<u32, DeviceError> {
-        let [completion] = self.done[..] else { panic!("{:?}", self.done) };
-        self.done.clear();
-        assert_eq!(completion.slot, 5);
-        completion.outcome()
-    }
-}
-
-/// A call without credentials.
-fn call(mark: u32, xid: u32, procedure: u32, arguments: &str) -> Vec<u8> {
-    hex(&format!(
-        "{mark:08x} {xid:08x} 00000000 00000002 000186a3 00000003 {procedure:08x}
-         00000000 00000000 00000000 00000000 {HANDLE} {arguments}"
-    ))
-}
-
-const OK: &str = "00000001 00000000 00000000 00000000 00000000 00000000 ";
 const BEFORE: &str = "00000001 0000000000002000 65000002 00000002 65000003 00000003 ";
 
 #[test]
@@ -315,18 +258,6 @@ fn unstable_data_is_committed_at_the_end() {
     ))
     .unwrap();
     assert_eq!(ends.session.state(), SessionState::Closed);
-
-    let mut ends = Ends::new(Stability::Unstable);
-    ends.submit(Kind::Write, 0, 4);
-    ends.receive(&format!(
-        "80000034 00000007 {OK} 00000000 00000000 00000004 00000000 \"life-one\""
-    ))
-    .unwrap();
-    ends.sent();
-    ends.session.flush(0, &mut ends.out);
-    assert_eq!(ends.sent(), call(0x8000_0040, 8, 21, "0000000000000000 00000000"));
-    ends.receive(&format!("8000002c 00000008 {OK} 00000000 00000000 \"life-one\"")).unwrap();
-    assert_eq!(ends.session.uncommitted_bytes(), 0);
 }
 
 #[test]

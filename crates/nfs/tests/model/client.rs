@@ -4,6 +4,7 @@ use stormeter_disk::{Completion, Incident, Kind, Operation};
 use stormeter_nfs::{Auth, FileHandle, NfsSession, SessionOptions, Stability};
 use stormeter_wire::{Heap, Memory, Outbox, Session, SessionState, Span};
 
+use crate::covered::Covered;
 use crate::random::Random;
 use crate::server::{Faults, Server};
 
@@ -25,6 +26,10 @@ pub(crate) struct Plan {
     pub(crate) restarts: u32,
     /// Share of the operations that read, in thousandths.
     pub(crate) reads: u32,
+    /// Share of the writes that are durable, in thousandths.
+    pub(crate) durable: u32,
+    /// Probability, in thousandths, that a flush comes instead of another operation.
+    pub(crate) flushes: u32,
     /// The largest part in which bytes arrive.
     pub(crate) most_bytes: usize,
 }
@@ -39,6 +44,8 @@ impl Plan {
             breaks: 0,
             restarts: 0,
             reads: 500,
+            durable: 0,
+            flushes: 0,
             most_bytes: 20_000,
         }
     }
@@ -57,6 +64,9 @@ pub(crate) struct Client {
     done: Vec<Completion>,
     shadow: Vec<Vec<u8>>,
     under_way: Vec<Option<Operation>>,
+    /// What the flushes under way cover, by slot.
+    covered: Vec<Option<Covered>>,
+    pub(crate) flushed: u32,
     /// In transit to the client.
     wire: Vec<u8>,
     inbox: Vec<u8>,
@@ -89,6 +99,8 @@ impl Client {
             out: Outbox::default(),
             done: Vec::new(),
             under_way: vec![None; SLOTS],
+            covered: vec![None; SLOTS],
+            flushed: 0,
             wire: Vec::new(),
             inbox: Vec::new(),
             connected: false,
@@ -123,7 +135,7 @@ impl Client {
 
     /// Without breaks every call has a unique number.
     fn check_xids(&self) {
-        if self.plan.breaks + self.plan.faults.swallow == 0 {
+        if self.plan.breaks + self.plan.faults.swallow + self.plan.faults.fail_commit == 0 {
             let mut xids = self.server.asked.xids.clone();
             let count = xids.len();
             xids.sort_unstable();
@@ -232,10 +244,13 @@ impl Client {
         if self.submitted == self.plan.operations {
             return;
         }
-        let kind = if self.random.chance(self.plan.reads) { Kind::Read } else { Kind::Write };
+        if self.plan.flushes > 0 && self.random.chance(self.plan.flushes) {
+            return self.submit_flush(slot);
+        }
+        let kind = self.kind();
         let length = self.random.below(LONGEST) + 1;
         // Reads may go beyond the end of the file.
-        let most = FILE_BYTES - if kind == Kind::Write { length } else { 0 };
+        let most = FILE_BYTES - if kind.is_write() { length } else { 0 };
         let operation = Operation {
             offset_bytes: self.random.below(most + 1) as u64,
             length_bytes: length as u32,
@@ -248,10 +263,42 @@ impl Client {
         if self.under_way.iter().flatten().any(|other| conflict(&operation, other)) {
             return;
         }
-        if kind == Kind::Write {
+        if kind.is_write() {
             self.random.fill(&mut self.memory.buffers[slot][..length]);
+            for covered in self.covered.iter_mut().flatten() {
+                covered.except(&operation);
+            }
         }
         self.under_way[slot] = Some(operation);
+        self.submitted += 1;
+        self.session.submit(&operation, self.now_ns, &self.memory, &mut self.out);
+    }
+
+    fn kind(&mut self) -> Kind {
+        if self.random.chance(self.plan.reads) {
+            Kind::Read
+        } else if self.plan.durable > 0 && self.random.chance(self.plan.durable) {
+            Kind::DurableWrite
+        } else {
+            Kind::Write
+        }
+    }
+
+    fn submit_flush(&mut self, slot: usize) {
+        let disk = self.random.below(FILES) as u32;
+        let mut covered = Covered::new(disk, &self.shadow[disk as usize]);
+        self.under_way.iter().flatten().for_each(|one| covered.except(one));
+        self.covered[slot] = Some(covered);
+        let slot = slot as u32;
+        let operation = Operation {
+            offset_bytes: 0,
+            length_bytes: 0,
+            disk,
+            slot,
+            buffer: slot,
+            kind: Kind::Flush,
+        };
+        self.under_way[slot as usize] = Some(operation);
         self.submitted += 1;
         self.session.submit(&operation, self.now_ns, &self.memory, &mut self.out);
     }
@@ -273,15 +320,31 @@ impl Client {
                     assert_eq!(moved as usize, expected.len(), "seed {seed}: {operation:?}");
                     assert!(bytes[..expected.len()] == *expected, "seed {seed}: {operation:?}");
                 }
-                (Kind::Write, Ok(moved)) => {
+                (Kind::Write | Kind::DurableWrite, Ok(moved)) => {
                     assert_eq!(moved as usize, length, "seed {seed}: {operation:?}");
                     file[begin..begin + length].copy_from_slice(bytes);
+                    if operation.kind == Kind::DurableWrite {
+                        let stable = &self.server.stable[operation.disk as usize];
+                        assert!(stable[begin..begin + length] == *bytes, "seed {seed}");
+                    }
+                }
+                (Kind::Flush, Ok(moved)) => {
+                    assert_eq!(moved, 0, "seed {seed}");
+                    let covered = self.covered[slot].take().unwrap();
+                    let differs = covered.difference(&self.server.stable);
+                    assert_eq!(differs, None, "seed {seed}: {operation:?}");
+                    self.flushed += 1;
+                }
+                (Kind::Flush, Err(error)) => {
+                    assert!(self.plan.faults.fail_commit > 0, "seed {seed}: {error}");
+                    assert_eq!(error.0, 5);
+                    self.covered[slot] = None;
                 }
                 (Kind::Read, Err(error)) => {
                     assert!(self.plan.faults.fail_read > 0, "seed {seed}: {error}");
                     assert_eq!(error.0, 5);
                 }
-                (Kind::Write, Err(error)) => panic!("seed {seed}: {error}"),
+                (Kind::Write | Kind::DurableWrite, Err(error)) => panic!("seed {seed}: {error}"),
             }
             // A free buffer may contain anything.
             self.memory.buffers[slot].fill(0xdd);
@@ -296,7 +359,7 @@ impl Client {
 fn conflict(one: &Operation, other: &Operation) -> bool {
     let end = |operation: &Operation| operation.offset_bytes + u64::from(operation.length_bytes);
     one.disk == other.disk
-        && (one.kind == Kind::Write || other.kind == Kind::Write)
+        && (one.kind.is_write() || other.kind.is_write())
         && one.offset_bytes < end(other)
         && other.offset_bytes < end(one)
 }

@@ -4,12 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 
 mod client;
+mod covered;
 mod random;
 mod server;
 
 use client::{Client, Plan};
 use server::Faults;
-use stormeter_disk::StorageEvent;
+use stormeter_disk::{Kind, StorageEvent};
 use stormeter_nfs::Stability;
 
 /// Everything that keeps the data reliable.
@@ -21,6 +22,7 @@ const NASTY: Faults = Faults {
     fragment: 300,
     swallow: 4,
     fail_read: 20,
+    fail_commit: 0,
     silent_restart: 0,
     eager: 150,
     lying: 0,
@@ -121,4 +123,65 @@ fn a_server_that_makes_everything_stable_is_never_asked_to_commit() {
         ..Plan::new(seed)
     });
     assert!(clients.iter().all(|client| client.server.asked.commits == 0));
+}
+
+/// Durable writes and flushes among other writes; restarts lose what is unstable.
+fn flushing(seed: u64) -> Plan {
+    Plan {
+        stability: Stability::Unstable,
+        operations: 300,
+        reads: 200,
+        durable: 200,
+        flushes: 250,
+        ..Plan::new(seed)
+    }
+}
+
+#[test]
+fn what_a_flush_covers_survives_a_restart() {
+    let clients = all(0..60, |seed| Plan {
+        faults: if seed % 2 == 0 { NASTY } else { Faults::default() },
+        breaks: 10,
+        restarts: 700,
+        ..flushing(seed)
+    });
+    assert!(reported(&clients, restarted));
+    assert!(clients.iter().map(|client| client.flushed).sum::<u32>() > 2_000);
+}
+
+#[test]
+fn what_a_flush_covers_survives_an_unnoticed_restart() {
+    let clients = all(0..60, |seed| Plan {
+        faults: Faults { silent_restart: 10, jukebox: 20, short: 50, ..Faults::default() },
+        breaks: if seed % 2 == 0 { 0 } else { 5 },
+        reads: 0,
+        ..flushing(seed)
+    });
+    assert!(reported(&clients, restarted));
+}
+
+#[test]
+fn a_flush_that_fails_is_made_up_for_by_the_next() {
+    // Between a COMMIT that fails and the next, old data may be read: nothing is.
+    let clients = all(0..60, |seed| Plan {
+        faults: Faults { fail_commit: 150, short: 50, eager: 100, ..Faults::default() },
+        breaks: if seed % 2 == 0 { 0 } else { 5 },
+        restarts: 500,
+        reads: 0,
+        ..flushing(seed)
+    });
+    let failed = |event: &StorageEvent| match event {
+        StorageEvent::Refused { io, .. } => io.kind == Kind::Flush,
+        _ => false,
+    };
+    assert!(reported(&clients, failed));
+}
+
+#[test]
+fn with_stable_writes_flushes_make_no_calls() {
+    for stability in [Stability::FileSync, Stability::DataSync] {
+        let clients = all(0..20, |seed| Plan { stability, ..flushing(seed) });
+        assert!(clients.iter().all(|client| client.server.asked.commits == 0));
+        assert!(clients.iter().all(|client| client.flushed > 30));
+    }
 }

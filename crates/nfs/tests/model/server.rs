@@ -14,6 +14,8 @@ pub(crate) struct Faults {
     pub(crate) fragment: u32,
     pub(crate) swallow: u32,
     pub(crate) fail_read: u32,
+    /// Refuses COMMITs, having written nothing, and may drop the unstable data of the file.
+    pub(crate) fail_commit: u32,
     /// Loses uncommitted data and gets another verifier, without breaking the connection.
     pub(crate) silent_restart: u32,
     /// Answers unstable writes as stable ones.
@@ -103,6 +105,10 @@ impl Server {
         self.calls.clear();
         self.inbox.clear();
         self.replies.clear();
+        // Refusals of COMMITs may be lost with it: only another verifier tells that data was dropped.
+        if self.faults.fail_commit > 0 {
+            self.verifier = self.random.next();
+        }
     }
 
     pub(crate) fn restart(&mut self) {
@@ -253,6 +259,14 @@ impl Server {
     fn commit(&mut self, call: &mut Call<'_>, file: usize, reply: &mut Vec<u8>) {
         self.asked.commits += 1;
         assert_eq!((call.u64(), call.u32()), (0, 0), "all of the file");
+        if self.faults.fail_commit > 0 && self.random.chance(self.faults.fail_commit) {
+            // Of data whose WRITE is answered later, or another COMMIT, no client could know that it was dropped.
+            if self.replies.is_empty() && self.calls.is_empty() {
+                self.present[file] = self.stable[file].clone();
+            }
+            words(reply, &[5]);
+            return self.attributes(reply, true, file);
+        }
         self.stable[file] = self.present[file].clone();
         words(reply, &[0]);
         self.attributes(reply, true, file);

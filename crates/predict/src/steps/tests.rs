@@ -91,8 +91,14 @@ fn what_a_site_cannot_have_is_refused_by_its_step() {
 fn a_range_that_a_machine_does_not_have_is_reported_with_its_step() {
     use stormeter_simulator::{Load, Window};
     let site = fibre_channel();
-    let load =
-        Load { vms: 1, disk_bytes: 1 << 30, working_set_bytes: 1 << 30, random: 1.0, zipf: None };
+    let load = Load {
+        vms: 1,
+        disk_bytes: 1 << 30,
+        working_set_bytes: 1 << 30,
+        random: 1.0,
+        zipf: None,
+        flushes: false,
+    };
     let window = Window { from_ns: 0, interval_ns: SECOND };
     let mut machine = Machine::new(&site, 0, load, window, 1).unwrap();
     for (fault, said) in [

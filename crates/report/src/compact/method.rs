@@ -4,6 +4,7 @@ use stormeter_study::Blocks;
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::model::Compact;
+use crate::acknowledged;
 use crate::markup::Markup;
 use crate::page::environment::{environment, list};
 use crate::phrases::datastore_note;
@@ -72,6 +73,9 @@ fn datastores(page: &mut Markup, report: &Compact) {
                 .collect();
             page.tag("p").at("class", "fine").text(&format!("Negotiated: {}", agreed.join(" · ")));
         }
+        if let Some(promise) = &description.promise {
+            page.tag("p").at("class", "fine").text(&acknowledged::sentence(promise));
+        }
         for note in &description.notes {
             page.tag("p").at("class", "fine").text(&datastore_note(note));
         }
@@ -138,6 +142,7 @@ fn plan(report: &Compact) -> Vec<(&'static str, String)> {
     if report.is_open_loop() {
         rows.push(("Times", wording::OPEN_LOOP_TIMES.into()));
     }
+    rows.extend(report.durability().map(|sentences| ("Flushes", sentences)));
     rows.extend(wording::ceilings(report).into_iter().map(|sentence| ("Ceiling", sentence)));
     rows
 }

@@ -23,6 +23,10 @@ pub struct Compact {
     pub comparisons: Vec<MetricComparison>,
     /// The findings of laws and checks, the most severe first.
     pub findings: Vec<Finding>,
+    /// That the datastores promise different things about an acknowledged write, which follows the verdicts; it is
+    /// not in `findings`.
+    #[serde(default)]
+    pub unlike_promises: Option<Finding>,
     /// Each trial over time, in the order of the run.
     pub trials: Vec<TrialSeries>,
     /// Latencies of each datastore, merged over its trials.
@@ -238,6 +242,12 @@ impl Compact {
     /// Whether the load was an open loop, whose latencies and service times differ.
     pub(crate) fn is_open_loop(&self) -> bool {
         self.datastores.iter().any(|datastore| datastore.value(Metric::ServiceMean).is_some())
+    }
+
+    /// What flushes and durable writes are part of, if there are any.
+    pub(crate) fn durability(&self) -> Option<String> {
+        let has = |metric| self.datastores.iter().any(|it| it.value(metric).is_some());
+        crate::durability::durability(has)
     }
 
     /// The metrics that at least one datastore has, in the order of tables, the primary one first.

@@ -10,7 +10,7 @@ use super::model::{
     MetricValue, PercentilePoint, TrialSeries, WayCeiling, curve_fractions,
 };
 use crate::label::datastore_labels;
-use crate::model::{Report, SeriesPoint, TrialTrace};
+use crate::model::{Finding, Report, SeriesPoint, TrialTrace};
 
 impl Compact {
     /// The report, if it is of a measured comparison: one load, no questions.
@@ -20,7 +20,8 @@ impl Compact {
             status: report.status.clone(),
             datastores: datastores(report),
             comparisons: comparisons(report),
-            findings: report.findings.clone(),
+            findings: other_findings(report),
+            unlike_promises: report.unlike_promises.clone(),
             trials: report.traces.iter().map(series).collect(),
             latencies: of_cells(report, latencies),
             cpu: of_cells(report, |datastore, cell| {
@@ -31,6 +32,11 @@ impl Compact {
             repeat_command: report.repeat_command.clone(),
         })
     }
+}
+
+fn other_findings(report: &Report) -> Vec<Finding> {
+    let is_other = |finding: &&Finding| Some(*finding) != report.unlike_promises.as_ref();
+    report.findings.iter().filter(is_other).cloned().collect()
 }
 
 fn datastores(report: &Report) -> Vec<Datastore> {

@@ -59,6 +59,9 @@ fn heading(page: &mut Markup, report: &Compact, sentences: &[String]) {
         page.text("\n");
     }
     page.close();
+    if let Some(finding) = &report.unlike_promises {
+        page.tag("p").at("class", "promises").text(&typographic(&finding.sentences()));
+    }
     page.tag("p").at("class", "status").text(&typographic(&wording::status(&report.status)));
     page.close();
 }

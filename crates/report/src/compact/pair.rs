@@ -4,6 +4,7 @@
 use stormeter_study::Metric;
 
 use super::model::{Compact, Datastore};
+use crate::acknowledged;
 use crate::change;
 use crate::compact::sentence::{verdict_sign, verdict_word_for};
 use crate::label::elide;
@@ -79,7 +80,27 @@ pub(super) fn table(
     for line in lines {
         push_line(text, &line.painted(paint));
     }
+    if let Some(words) = acknowledged::row(&report.header) {
+        let of = |datastore: usize| words.get(datastore).copied().unwrap_or("–");
+        let of_both = [of(report.header.plan.baseline), of(candidate)];
+        promises(&names, of_both, width).iter().for_each(|line| push_line(text, line));
+    }
     form
+}
+
+/// What acknowledged writes are on both, in a line for each: the words are longer than values, whose columns they must
+/// not widen.
+fn promises(names: &[String; 2], words: [&str; 2], width: usize) -> Vec<String> {
+    let name = widest(names.iter().map(String::as_str));
+    let mut lines = vec![acknowledged::TITLE.to_owned()];
+    for (label, words) in names.iter().zip(words) {
+        let line = format!("  {}  {words}", pad_right(label, name));
+        match line.chars().count() <= width {
+            true => lines.push(line),
+            false => lines.extend([format!("  {label}"), format!("    {words}")]),
+        }
+    }
+    lines
 }
 
 fn row(

@@ -6,10 +6,11 @@ use stormeter_units::format_count;
 use super::cpu::parts;
 use super::model::{Compact, Datastore, LatencyDistribution, MetricComparison, PercentilePoint};
 use super::sentence::verdict_word_for;
+use crate::acknowledged;
 use crate::change;
 use crate::markup::Markup;
 use crate::page::tables::{close_table, plain, table};
-use crate::page::typographic;
+use crate::page::{breakable, typographic};
 use crate::quantity::{decimals, duration, quantity, spread_percent};
 use crate::svg::color_class;
 
@@ -30,7 +31,7 @@ pub(super) fn summary(page: &mut Markup, report: &Compact) {
     for (index, datastore) in report.datastores.iter().enumerate() {
         page.tag("th").at("scope", "col").at("title", datastore.description.url.as_str()).open();
         page.tag("span").at("class", format!("swatch {}", color_class(index))).text("");
-        page.text(&datastore.label);
+        breakable(page, &datastore.label);
         if index == plan.baseline {
             page.text(" ");
             page.tag("small").text("baseline");
@@ -56,12 +57,24 @@ pub(super) fn summary(page: &mut Markup, report: &Compact) {
         }
         page.close();
     }
+    promises(page, report);
     close_table(page);
     page.tag("p").at("class", "caption").text(&typographic(
         "Absolute values are means over the trials, percentiles those of all trials' I/Os merged, the \
          maximum the largest. Below them: the change from the baseline with its interval, and the verdict. \
          The first row carries the verdict of the page.",
     ));
+}
+
+/// What acknowledged writes are, below the metrics.
+fn promises(page: &mut Markup, report: &Compact) {
+    let Some(words) = acknowledged::row(&report.header) else { return };
+    page.tag("tr").at("class", "other words").open();
+    page.tag("th").at("scope", "row").text(acknowledged::TITLE);
+    for (datastore, words) in report.datastores.iter().zip(words) {
+        page.tag("td").at("data-label", datastore.label.as_str()).text(words);
+    }
+    page.close();
 }
 
 fn absolute(page: &mut Markup, datastore: &Datastore, metric: Metric) {

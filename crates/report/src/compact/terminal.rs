@@ -24,6 +24,11 @@ pub fn terminal(report: &Compact, options: TerminalOptions) -> String {
             push_line(&mut text, &paint.with(style, &line));
         }
     }
+    if let Some(finding) = &report.unlike_promises {
+        for line in wrap(&printable(&finding.sentences()), width, "", "") {
+            push_line(&mut text, &paint.with(Style::Unsure, &line));
+        }
+    }
     push_line(&mut text, "");
     findings(&report.findings, width, paint, &mut text);
     for line in wrap(&wording::status(&report.status), width, "", "") {
@@ -53,7 +58,7 @@ pub fn terminal(report: &Compact, options: TerminalOptions) -> String {
         push_line(&mut text, &paint.with(Style::Dim, &plain(&line)));
     }
     let times = report.is_open_loop().then(|| wording::OPEN_LOOP_TIMES.to_string());
-    for sentence in times.into_iter().chain(wording::ceilings(report)) {
+    for sentence in times.into_iter().chain(report.durability()).chain(wording::ceilings(report)) {
         for line in wrap(&printable(&sentence), width, "", "") {
             push_line(&mut text, &paint.with(Style::Dim, &line));
         }

@@ -116,12 +116,15 @@ impl<'a> Grid<'a> {
             .collect()
     }
 
-    /// The metrics of the matrix: the primary one, the CPU cost and the latency, as far as they were measured.
+    /// The metrics of the matrix: the primary one, the CPU cost, the latency and those of flushes and durable writes, as
+    /// far as they were measured.
     pub(crate) fn headline_metrics(&self) -> Vec<Metric> {
         let cpu = [Metric::HostCpuPerIo, Metric::CpuPerIo, Metric::HostCpu];
         let cpu = cpu.into_iter().find(|&metric| self.has(metric));
         let mut metrics = vec![self.report.plan().design.metric];
-        for metric in cpu.into_iter().chain([Metric::LatencyMean]) {
+        let durability =
+            [Metric::FlushP50, Metric::FlushP99, Metric::DurableWriteP50, Metric::DurableWriteP99];
+        for metric in cpu.into_iter().chain([Metric::LatencyMean]).chain(durability) {
             if !metrics.contains(&metric) {
                 metrics.push(metric);
             }

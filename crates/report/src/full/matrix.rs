@@ -7,6 +7,7 @@ use stormeter_study::Metric;
 
 use super::grid::{Grid, Load};
 use super::words;
+use crate::capital::capital;
 use crate::change;
 use crate::compact::sentence::verdict_sign;
 use crate::printable::printable;
@@ -229,10 +230,4 @@ impl Entry {
         let parts = [self.change.as_str(), interval, self.sign, self.absolute.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    first + characters.as_str()
 }

@@ -7,6 +7,8 @@ use super::matrix::matrix;
 use super::remarks::{self, Shared};
 use super::why;
 use super::words::{self, Scale};
+use crate::acknowledged;
+use crate::capital::capital;
 use crate::columns::Columns;
 use crate::compact::sentence::signs;
 use crate::model::Report;
@@ -62,6 +64,7 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     for metric in grid.headline_metrics() {
         with_intervals &= matrix(&grid, metric, width, paint, &mut text);
     }
+    promises(&grid, width, paint, &mut text);
     why::terminal(&grid, width, paint, &mut text);
     steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
@@ -199,6 +202,22 @@ fn failed(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     push_line(text, "");
 }
 
+/// What acknowledged writes are on each datastore.
+fn promises(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    let Some(words) = acknowledged::row(&grid.report.header) else { return };
+    push_line(text, &paint.with(Style::Bold, &capital(acknowledged::TITLE)));
+    let row = |datastore: usize| {
+        let words = words.get(datastore).copied().unwrap_or("–");
+        [printable(&grid.datastore(datastore)), words.to_owned()]
+    };
+    let rows: Vec<_> = grid.columns().into_iter().map(row).collect();
+    let columns = Columns { indent: 2, gap: 2, left: &[true, true], has_head: false };
+    for (_, line) in columns.lines(&rows, width) {
+        push_line(text, &line);
+    }
+    push_line(text, "");
+}
+
 /// The steps on the storage in the middle trial of each cell, and how throughput recovered from them.
 fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
     let cells = super::steps::of_cells(grid);
@@ -310,6 +329,9 @@ fn closing(
     }
     if words::is_open_loop(report) {
         dim(crate::wording::OPEN_LOOP_TIMES);
+    }
+    if let Some(sentences) = words::durability(report) {
+        dim(&sentences);
     }
     for ceiling in words::ceilings(report) {
         dim(&format!("{ceiling}."));

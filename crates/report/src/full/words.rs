@@ -345,6 +345,7 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
     if is_open_loop(report) {
         rows.push(("Times", crate::wording::OPEN_LOOP_TIMES.into()));
     }
+    rows.extend(durability(report).map(|sentences| ("Flushes", sentences)));
     rows.extend(ceilings(report).map(|sentence| ("Ceiling", sentence)));
     rows
 }
@@ -352,6 +353,12 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
 /// Whether at least one load was an open loop, whose latencies and service times differ.
 pub(crate) fn is_open_loop(report: &Report) -> bool {
     report.analysis.cells.iter().any(|cell| cell.issue.is_some())
+}
+
+/// What flushes and durable writes are part of, if there are any.
+pub(crate) fn durability(report: &Report) -> Option<String> {
+    let values = || report.analysis.cells.iter().flat_map(|cell| &cell.values);
+    crate::durability::durability(|metric| values().any(|value| value.metric == metric))
 }
 
 /// The name of the baseline.

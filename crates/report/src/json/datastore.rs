@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use stormeter_results::{Acknowledged, Promise};
 
 use crate::model::Report;
 use crate::phrases;
@@ -31,8 +32,33 @@ pub(super) struct Datastore<'a> {
     engine: &'a str,
     /// Parameters negotiated with a server; empty for local storage.
     protocol: Vec<Parameter<'a>>,
+    /// What an acknowledged write means there; null in results from before it was found out.
+    promise: Option<PrintedPromise>,
     /// What a reader should know, one sentence each.
     notes: Vec<String>,
+}
+
+/// What an acknowledged write that nobody has flushed means on a datastore.
+#[derive(Serialize, JsonSchema)]
+struct PrintedPromise {
+    /// Where its bytes are.
+    acknowledged: Place,
+    /// How that is known, one clause each, the layer closest to the writer first.
+    evidence: Vec<String>,
+}
+
+/// Where the bytes of an acknowledged write are.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Place {
+    /// On storage that keeps them without power.
+    Stable,
+    /// In a cache of the storage that a loss of power may empty.
+    VolatileCache,
+    /// In the memory of a host: its restart loses them.
+    Memory,
+    /// It cannot be told.
+    Unknown,
 }
 
 /// A parameter negotiated with a server.
@@ -65,11 +91,25 @@ impl<'a> Datastore<'a> {
             direct: description.is_some_and(|it| it.direct),
             engine: description.map_or("", |it| &it.engine),
             protocol: protocol.iter().map(|(name, value)| Parameter { name, value }).collect(),
+            promise: description.and_then(|it| it.promise.as_ref()).map(PrintedPromise::of),
             notes: description
                 .map_or(&[][..], |it| &it.notes)
                 .iter()
                 .map(phrases::datastore_note)
                 .collect(),
         }
+    }
+}
+
+impl PrintedPromise {
+    fn of(promise: &Promise) -> Self {
+        let acknowledged = match promise.acknowledged {
+            Acknowledged::Stable => Place::Stable,
+            Acknowledged::VolatileCache => Place::VolatileCache,
+            Acknowledged::Memory => Place::Memory,
+            Acknowledged::Unknown => Place::Unknown,
+        };
+        let evidence = promise.evidence.iter().map(phrases::evidence).collect();
+        Self { acknowledged, evidence }
     }
 }

@@ -78,6 +78,11 @@ struct PrintedReport<'a> {
     /// Of a comparison, its verdicts as sentences, one per candidate; of a study, the number of questions per
     /// answer.
     headline: Vec<String>,
+    /// Only if the datastores promise different things about an acknowledged write and a workload relies on it: who
+    /// promises what, and how to compare like with like, as sentences. It is one of the findings, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    unlike_promises: Option<String>,
     /// Progress of the run and the reason why it ended.
     status: Status,
     /// Each metric of each cell compared with the baseline's cell at the same load; those that carry a verdict
@@ -202,6 +207,7 @@ impl<'a> PrintedReport<'a> {
                 Some(comparison) => headline(&comparison),
                 None => vec![words::tally(report)],
             },
+            unlike_promises: report.unlike_promises.as_ref().map(Finding::sentences),
             status: Status::of(report),
             comparisons: comparison::all(grid),
             answers: analysis.answers.iter().map(Answer::of).collect(),

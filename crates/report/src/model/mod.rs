@@ -14,6 +14,7 @@ use stormeter_statistics::{Analysis, CeilingKind, CellWhy};
 use stormeter_study::StudyPlan;
 use stormeter_trial::MonitorRow;
 
+use crate::capital::capital;
 pub use host::{StudyHostCell, StudyHostRow};
 pub use step::{Disturbed, StepMark};
 
@@ -38,6 +39,10 @@ pub struct Report {
     pub reasons: Vec<CellReasons>,
     /// The findings of laws and checks, the most severe first, each with the name of its subject.
     pub findings: Vec<Finding>,
+    /// The one of these that says that the datastores promise different things about an acknowledged write: it
+    /// belongs next to the verdicts.
+    #[serde(default)]
+    pub unlike_promises: Option<Finding>,
     /// The command that repeats the study, ready for a shell.
     pub repeat_command: String,
 }
@@ -68,6 +73,16 @@ pub struct Finding {
     pub what: String,
     /// What to do next, as a sentence without a full stop; may be empty for a note.
     pub advice: String,
+}
+
+impl Finding {
+    /// What was found and what to do next, as sentences.
+    pub fn sentences(&self) -> String {
+        match self.advice.is_empty() {
+            true => format!("{}.", self.what),
+            false => format!("{}. {}.", self.what, capital(&self.advice)),
+        }
+    }
 }
 
 /// What limits a cell, and the gain from more of each component.

@@ -39,6 +39,22 @@ pub(crate) fn swatches<'a>(page: &mut Markup, colors: impl Iterator<Item = (Stri
     page.close();
 }
 
+/// A URL or path that may break after its `/` and `:`. Where a column is too narrow for it, it would otherwise break
+/// before its last letter.
+pub(crate) fn breakable(page: &mut Markup, text: &str) {
+    let is_sign = |c: char| c == '/' || c == ':';
+    let mut rest = text;
+    while let Some(sign) = rest.find(is_sign) {
+        let signs = rest[sign..].find(|c| !is_sign(c));
+        let Some(end) = signs.map(|length| sign + length) else { break };
+        let (part, after) = rest.split_at(end);
+        page.text(part);
+        page.tag("wbr").empty();
+        rest = after;
+    }
+    page.text(rest);
+}
+
 /// Narrow no-break spaces before per cent signs and within numbers, so that neither is broken at
 /// the end of a line.
 pub(crate) fn typographic(text: &str) -> String {
@@ -60,6 +76,22 @@ pub(crate) fn typographic(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_breaks_after_its_signs() {
+        let broken = |text: &str| {
+            let mut page = Markup::default();
+            breakable(&mut page, text);
+            page.finish()
+        };
+        assert_eq!(
+            broken("nfs:127.0.0.1:33685/export"),
+            "nfs:<wbr/>127.0.0.1:<wbr/>33685/<wbr/>export"
+        );
+        assert_eq!(broken("nfs://nas1/vm/"), "nfs://<wbr/>nas1/<wbr/>vm/");
+        assert_eq!(broken("/srv/<b>"), "/<wbr/>srv/<wbr/>&lt;b&gt;");
+        assert_eq!(broken("local"), "local");
+    }
 
     #[test]
     fn numbers_stay_in_one_piece() {

@@ -65,6 +65,9 @@ pub(super) fn datastore_fact(fact: &DatastoreFact) -> String {
         DatastoreFact::LeftoverRemoved { path, pid, run_id } => {
             format!("{path}, left by process {pid} of run {run_id}, was removed")
         }
+        DatastoreFact::AwaitsCheck { path, run_id } => {
+            format!("{path} stays: it holds records of run {run_id} that wait to be checked")
+        }
         DatastoreFact::RunElsewhere { path, machine } => {
             format!("{path} belongs to a run elsewhere ({machine}): remove it if that has ended")
         }
@@ -221,6 +224,10 @@ mod tests {
             (
                 F::LeftoverRemoved { path: path(), pid: 77, run_id: of_run() },
                 "/srv/vm, left by process 77 of run 00000000000000a1, was removed",
+            ),
+            (
+                F::AwaitsCheck { path: path(), run_id: of_run() },
+                "/srv/vm stays: it holds records of run 00000000000000a1 that wait to be checked",
             ),
             (
                 F::RunElsewhere { path: path(), machine: "0123 filer".into() },

@@ -8,6 +8,7 @@ use stormeter_trial::{MemoryPlace, RECOVERED_SHARE};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use super::number::p_value as p_value_of;
+use super::promise::unlike;
 use crate::quantity::metric_value;
 use crate::wording::plural;
 
@@ -46,12 +47,13 @@ fn fact(fact: &Fact) -> String {
              are still being submitted"
         ),
         Fact::TalliesDiffer { operations, tally, count } => {
-            let tally = match tally {
-                Tally::Histograms => "the histograms",
-                Tally::Intervals => "the intervals",
-                Tally::Disks => "the disks",
+            let (what, tally) = match tally {
+                Tally::Histograms => ("I/Os", "the histograms hold"),
+                Tally::Intervals => ("I/Os", "the intervals hold"),
+                Tally::Disks => ("I/Os", "the disks hold"),
+                Tally::Flushes => ("flushes", "their histogram holds"),
             };
-            format!("{operations} I/Os were counted, but {tally} hold {count}")
+            format!("{operations} {what} were counted, but {tally} {count}")
         }
         Fact::LowCeiling { iops, ceiling_iops } => format!(
             "{iops:.0} IOPS were measured, but the generator's own ceiling is {ceiling_iops:.0}: less than \
@@ -188,6 +190,11 @@ fn fact(fact: &Fact) -> String {
             plural(*trials as u64, "trial"),
             share * 100.0,
             format_bytes(*disks_bytes),
+        ),
+        // What writes mean.
+        Fact::UnlikePromises { promised, workloads } => unlike(promised, workloads),
+        Fact::NoFlush(every) => format!(
+            "the workload flushes {every}, and no flush ended within the window of any trial"
         ),
         // How the load went over time.
         Fact::NotSettled(seen) => {

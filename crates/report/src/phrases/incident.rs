@@ -69,6 +69,16 @@ fn event(event: &StorageEvent) -> String {
         StorageEvent::CacheNotFlushed { reason: None } => {
             "the connection was lost before the write cache could be flushed".into()
         }
+        StorageEvent::CacheMayBeLost => {
+            "the unit was switched on or reset while its write cache may have held writes that no flush had \
+             covered: they may be lost, and the next flush of each disk fails"
+                .into()
+        }
+        StorageEvent::ForcedAccessRefused => {
+            "the unit refused a write with FUA, which it says to support: durable writes are written and then \
+             flushed"
+                .into()
+        }
         StorageEvent::Refused { io, said } => format!("{} failed: {said}", place(io)),
         StorageEvent::RefusedInAll { operations } => {
             format!("{} failed in all, of which the first are listed", ios(*operations))
@@ -164,6 +174,8 @@ mod tests {
             E::LessStable { io: io(), asked: "FileSync".into(), granted: "Unstable".into() },
             E::CacheNotFlushed { reason: Some("busy".into()) },
             E::CacheNotFlushed { reason: None },
+            E::CacheMayBeLost,
+            E::ForcedAccessRefused,
             E::Refused { io: io(), said: "no space is left (NFS3ERR_NOSPC)".into() },
             E::RefusedInAll { operations: 1000 },
             E::AskedToWait,

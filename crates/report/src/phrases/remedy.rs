@@ -160,6 +160,16 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
         Fact::StreamsReadAgain { .. } => {
             "use larger disks, or fewer and shorter trials, so that streams read what no trial has read before".into()
         }
+        Fact::UnlikePromises { promised, .. } => format!(
+            "to compare like with like, make every write durable on {} ({}) or flush after every write ({})",
+            if promised.len() == 2 { "both" } else { "all of them" },
+            name(Setting::Durable),
+            name(Setting::FlushEveryWrite)
+        ),
+        Fact::NoFlush(_) => format!(
+            "increase {duration} so that a window holds several flushes, or flush more often ({})",
+            name(Setting::Flush)
+        ),
         Fact::UnevenLoad { .. } => {
             format!("to compare CPU time, use {}", name(Setting::EqualLoad))
         }

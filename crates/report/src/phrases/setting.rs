@@ -31,10 +31,16 @@ pub enum Setting {
     ReadShare,
     /// How many I/Os of a VM are outstanding.
     Outstanding,
+    /// Whether every write is durable.
+    Durable,
+    /// When the disks are flushed.
+    Flush,
     /// Whether all reads are compared with the written content.
     Verify,
     /// The compared metric.
     Metric,
+    /// A flush after every write.
+    FlushEveryWrite,
 }
 
 /// The name of a setting where a reader of the report can change it.
@@ -57,7 +63,10 @@ pub fn study_key(setting: Setting) -> &'static str {
         Setting::Dedupable => "dedupable",
         Setting::ReadShare => "read",
         Setting::Outstanding => "load.outstanding",
+        Setting::Durable => "durable",
+        Setting::Flush => "flush",
         Setting::Verify => "measure.verify",
         Setting::Metric => "design.metric",
+        Setting::FlushEveryWrite => "flush: every write",
     }
 }

@@ -4,12 +4,14 @@
 
 use std::collections::HashSet;
 
+use stormeter_results::{Acknowledged, Promise, PromiseEvidence};
 use stormeter_statistics::{
-    Backlog, BrokenBy, CeilingKind, Fact, FailedTrials, LawFinding, MeasuredAgain, SeenIn, Tally,
+    Backlog, BrokenBy, CeilingKind, Fact, FailedTrials, LawFinding, MeasuredAgain, Promised,
+    SeenIn, Tally,
 };
 use stormeter_study::Metric;
 use stormeter_trial::{
-    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, FoundBlock, IoFailure,
+    BlockName, Corruption, DeviceError, Ended, ExpectedBlock, FlushEvery, FoundBlock, IoFailure,
     IoFailureOutcome, Kind, MemoryPlace, TrialFailure,
 };
 
@@ -28,6 +30,7 @@ fn all() -> Vec<Fact> {
         expected: ExpectedBlock { disk: 1, offset_bytes: 8192, generations: vec![5] },
         found: FoundBlock::Block(BlockName { disk: 1, offset_bytes: 8192, generation: 3 }),
         at_ns: 7,
+        covered: false,
     };
     let seen = SeenIn { trials: 3, of: 10 };
     let failed = |first: TrialFailure| {
@@ -63,6 +66,7 @@ fn all() -> Vec<Fact> {
         Fact::TalliesDiffer { operations: 500, tally: Tally::Histograms, count: 499 },
         Fact::TalliesDiffer { operations: 500, tally: Tally::Intervals, count: 499 },
         Fact::TalliesDiffer { operations: 500, tally: Tally::Disks, count: 499 },
+        Fact::TalliesDiffer { operations: 500, tally: Tally::Flushes, count: 499 },
         Fact::LowCeiling { iops: 90_000.0, ceiling_iops: 200_000.0 },
         Fact::LowWay { kind: CeilingKind::NullServer, ceiling_iops: 60_000.0 },
         Fact::LowWay { kind: CeilingKind::NamedWay, ceiling_iops: 60_000.0 },
@@ -95,6 +99,9 @@ fn all() -> Vec<Fact> {
         cached(MemoryPlace::ServerHere, 48 * GIB, None),
         Fact::StreamsReadAgain { trials: 10, share: 0.94, disks_bytes: GIB },
         Fact::UnevenLoad { candidate_per_s: 42_000.0, baseline_per_s: 9_000.0 },
+        Fact::UnlikePromises { promised: promised(), workloads: vec![] },
+        Fact::NoFlush(FlushEvery::Interval { ns: 5_000_000_000 }),
+        Fact::NoFlush(FlushEvery::Writes { writes: 4096 }),
         Fact::NotSettled(seen),
         Fact::Drift { seen_in: seen, most: -0.041 },
         Fact::SlowFluctuation(seen),
@@ -125,6 +132,19 @@ fn all() -> Vec<Fact> {
     all
 }
 
+/// What a server and a LUN might promise.
+fn promised() -> Vec<Promised> {
+    let of = |name: &str, acknowledged, evidence| {
+        let promise = Promise::new(acknowledged, evidence);
+        Promised { datastore: 0, name: name.into(), promise }
+    };
+    let stable = "FILE_SYNC".into();
+    vec![
+        of("nas1", Acknowledged::Stable, PromiseEvidence::NfsWrites { stable }),
+        of("san", Acknowledged::VolatileCache, PromiseEvidence::ModePage { write_cache: true }),
+    ]
+}
+
 /// What a command might call settings.
 fn option(setting: Setting) -> &'static str {
     match setting {
@@ -136,6 +156,9 @@ fn option(setting: Setting) -> &'static str {
         Setting::Blocks => "OPTION-blocks",
         Setting::EqualLoad => "OPTION-equal-load",
         Setting::AsPlanned => "OPTION-as-planned",
+        Setting::Durable => "OPTION-durable",
+        Setting::Flush => "OPTION-flush",
+        Setting::FlushEveryWrite => "OPTION-flush every-write",
         other => panic!("no remedy for a finding names {other:?}"),
     }
 }

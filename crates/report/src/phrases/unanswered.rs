@@ -11,6 +11,11 @@ pub(super) fn unanswered(why: &Unanswered) -> String {
         Unanswered::NotUnderstood(error) => error.message(),
         Unanswered::NoSuchDatastore(name) => format!("the study has no datastore {name}"),
         Unanswered::NoLoad => "the study has no load that the question names".into(),
+        Unanswered::NotDurable(workloads) => format!(
+            "it is about durable writes, and no write of {} was durable or flushed; measure again with durable \
+             writes or with flushes",
+            workloads.join(", ")
+        ),
         Unanswered::NoSuchReduction { metric, percent } => {
             format!("no {} can be lower by {percent} %: ask for less than 100 %", metric.title())
         }

@@ -106,6 +106,14 @@ fn made_of(header: Header, shape: &Shape, conclude: impl FnOnce(&mut Analysis)) 
 
 /// A comparison: one load, no questions, and blocks until it is precise.
 pub(crate) fn comparison() -> Report {
+    comparison_with(|_| {}, |_| {})
+}
+
+/// The same with what is changed beforehand and added to the conclusions.
+pub(crate) fn comparison_with(
+    change: impl FnOnce(&mut Header),
+    conclude: impl FnOnce(&mut Analysis),
+) -> Report {
     let shape = Shape {
         datastores: vec!["local", "nas"],
         workloads: vec!["vm-4k"],
@@ -118,7 +126,8 @@ pub(crate) fn comparison() -> Report {
     plan.questions.clear();
     plan.design.blocks = Blocks::Auto { min: 5, max: 50 };
     plan.design.reset = Reset::None;
-    made_of(header, &shape, |_| {})
+    change(&mut header);
+    made_of(header, &shape, conclude)
 }
 
 /// A study of fixed work: elapsed time is all there is.

@@ -98,6 +98,7 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
         direct: true,
         engine: "io_uring".into(),
         protocol: protocol.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        promise: None,
         memories: vec![],
         notes: vec![],
     };

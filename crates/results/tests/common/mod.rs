@@ -2,7 +2,7 @@
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use stormeter_disk::{DeviceError, Kind};
+use stormeter_disk::{Acknowledged, DeviceError, Kind, Promise, PromiseEvidence};
 use stormeter_results::{
     Attempt, Incident, Io, Phase, Sharing, StorageEvent, TrialOutcome, TrialRecord,
 };
@@ -65,6 +65,12 @@ fn totals(dice: &mut Dice) -> KindTotals {
     }
 }
 
+/// Totals that can be added to others and still fit into a column.
+fn some_totals(dice: &mut Dice) -> KindTotals {
+    let all = totals(dice);
+    KindTotals { bytes: all.bytes >> 8, latency_sum_ns: all.latency_sum_ns >> 8, ..all }
+}
+
 fn interval_totals(dice: &mut Dice) -> IntervalTotals {
     IntervalTotals {
         operations: dice.count(),
@@ -116,6 +122,9 @@ fn sample(dice: &mut Dice) -> Sample {
         outstanding_mean: dice.float(),
         carried_ns: -12_345,
         turn_wait_ns: None,
+        durable: KindTotals::default(),
+        flushes: KindTotals::default(),
+        flush_wait_ns: 0,
         spun_ns: 0,
         issue: None,
         outstanding_configured: dice.maybe(Dice::count),
@@ -173,12 +182,14 @@ fn verified(dice: &mut Dice) -> Verified {
                 _ => FoundBlock::Foreign(name(dice)),
             },
             at_ns: dice.count(),
+            covered: false,
         })
         .collect();
     Verified {
         blocks: dice.count(),
         unknown_blocks: dice.count(),
         wrong_blocks: dice.count(),
+        covered_writes: 0,
         corruptions,
     }
 }
@@ -285,6 +296,19 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             sample.turn_wait_ns = dice.maybe(Dice::count);
             sample.spun_ns = dice.below(9);
             sample.issue = dice.maybe(issue);
+            let of_durability = &mut Dice::new(seed.rotate_left(32) ^ id);
+            sample.durable = of_durability.maybe(some_totals).unwrap_or_default();
+            sample.flushes = of_durability.maybe(some_totals).unwrap_or_default();
+            sample.flush_wait_ns = of_durability.maybe(Dice::count).unwrap_or(0);
+            for failure in &mut sample.io_failures {
+                failure.kind = Kind::ALL[of_durability.below(4) as usize];
+            }
+            if let Some(verified) = &mut sample.verified {
+                verified.covered_writes = of_durability.count();
+                for corruption in &mut verified.corruptions {
+                    corruption.covered = of_durability.below(2) == 0;
+                }
+            }
         }
         TrialOutcome::Failed { sample: None, .. } => {}
     }
@@ -437,6 +461,7 @@ pub(crate) fn study_header() -> Header {
                 "read_percent": 75.0, "random_percent": 100.0 / 3.0, "distribution": comparison.workload.distribution,
                 "alignment_bytes": null, "arrivals": {"kind": "closed", "outstanding": 4},
                 "burst": null, "content": comparison.workload.content,
+                "durable": true, "flush": {"kind": "interval", "ns": 5_000_000_000u64},
             }},
             {"name": "reread", "disk_bytes": 1 << 20, "kind": {
                 "kind": "file", "operation": "reread", "record_bytes": 4096, "outstanding": 1,
@@ -466,7 +491,10 @@ pub(crate) fn study_header() -> Header {
         "verify": false,
         "seed": u64::MAX,
     });
-    Header { plan: serde_json::from_value(plan).expect("a plan"), ..header() }
+    let mut datastores = header().datastores;
+    datastores[0].promise =
+        Some(Promise::new(Acknowledged::VolatileCache, PromiseEvidence::PageCache));
+    Header { plan: serde_json::from_value(plan).expect("a plan"), datastores, ..header() }
 }
 
 /// A plan with fractions that decimal notation only meets with care.
@@ -484,6 +512,8 @@ fn comparison() -> ComparisonPlan {
             arrivals: Arrivals::Poisson { rate_per_s: 1e4 / 7.0 },
             burst: None,
             content: Content::default(),
+            durable: false,
+            flush: None,
         },
         vms: 4,
         disk_bytes: 1 << 30,

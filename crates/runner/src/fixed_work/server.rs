@@ -272,7 +272,7 @@ mod tests {
                 let place = &mut self.bytes[one.offset_bytes as usize..][..buffer.len()];
                 match one.kind {
                     Kind::Read => buffer.copy_from_slice(place),
-                    Kind::Write => place.copy_from_slice(buffer),
+                    _ => place.copy_from_slice(buffer),
                 }
                 done.push(Completion::moved(one.slot, one.length_bytes));
             }

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stormeter_conclude::{Attempts, Conclusion, conclude};
-use stormeter_datastore::{DatastoreUrl, Location, RealClock};
+use stormeter_datastore::{DatastoreUrl, Durability, Location, RealClock};
 use stormeter_results::{
     DatastoreDescription, DatastoreNote, Environment, EventKind, FinishReason, Finished,
     Prediction, ResultsFile,
 };
-use stormeter_study::{Metric, Order, StudyPlan, Timing};
+use stormeter_study::{Metric, Order, StudyPlan, Timing, WorkloadKind};
 use stormeter_units::format_duration_ns;
 
 use crate::environment::environment;
@@ -438,8 +438,22 @@ fn open_order(
         secrets: secrets.map(|(url, password)| (url.clone(), Password(password.clone()))).collect(),
         first_number: 0,
         verification,
+        durability: durability(plan),
         needs_target: plan.hosts.is_empty() && plan.design.metric == Metric::TargetCpuPerIo,
     })
+}
+
+/// What the workloads ask of storage in addition to reads and writes.
+fn durability(plan: &StudyPlan) -> Durability {
+    let asked = plan.workloads.iter().map(|workload| match &workload.kind {
+        WorkloadKind::Io(io) => {
+            Durability { flushes: io.flush.is_some(), durable_writes: io.durable }
+        }
+        WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
+            Durability::default()
+        }
+    });
+    asked.fold(Durability::default(), Durability::or)
 }
 
 /// The URL of each store, from its first datastore.

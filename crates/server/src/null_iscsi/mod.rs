@@ -12,6 +12,7 @@ mod session;
 
 use std::net::TcpStream;
 
+use scsi::Cache;
 use session::Session;
 
 use crate::exchange::exchange;
@@ -27,6 +28,7 @@ const TARGET: &str = "iqn.2026-01.org.stormeter:null";
 #[derive(Debug)]
 pub struct NullIscsi {
     listener: Listener,
+    cache: Cache,
 }
 
 impl NullIscsi {
@@ -35,7 +37,14 @@ impl NullIscsi {
     /// # Errors
     /// The port is in use.
     pub fn bind(port: u16) -> Result<Self, ServerError> {
-        Ok(Self { listener: Listener::bind(port)? })
+        Ok(Self { listener: Listener::bind(port)?, cache: Cache::None })
+    }
+
+    /// Its unit reports a volatile cache and refuses to flush it: SYNCHRONIZE CACHE is unknown to it, FUA is not
+    /// supported.
+    #[must_use]
+    pub fn never_flushed(self) -> Self {
+        Self { cache: Cache::NeverFlushed, ..self }
     }
 
     /// The port on which it listens.
@@ -59,7 +68,8 @@ impl NullIscsi {
     /// Serves until stopped.
     pub fn serve(self) {
         let port = self.port();
-        self.listener.serve(&|stream| connection(port, stream));
+        let cache = self.cache;
+        self.listener.serve(&|stream| connection(port, cache, stream));
     }
 
     /// Serves on a separate thread.
@@ -68,11 +78,12 @@ impl NullIscsi {
     /// The thread cannot be started.
     pub fn spawn(self) -> Result<Running, ServerError> {
         let port = self.port();
-        self.listener.spawn(move |stream| connection(port, stream))
+        let cache = self.cache;
+        self.listener.spawn(move |stream| connection(port, cache, stream))
     }
 }
 
-fn connection(port: u16, stream: &TcpStream) {
-    let mut session = Session::new(TARGET, port);
+fn connection(port: u16, cache: Cache, stream: &TcpStream) {
+    let mut session = Session::new(TARGET, port, cache);
     exchange(stream, |bytes, answers| session.take(bytes, answers));
 }

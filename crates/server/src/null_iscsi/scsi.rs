@@ -48,20 +48,29 @@ pub(super) fn sense(code: u8, qualifier: u8) -> [u8; 20] {
     sense
 }
 
+/// What the disk says about a cache of its own; in truth it keeps nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cache {
+    /// There is none that could lose anything: flushes succeed, and FUA is supported.
+    None,
+    /// There is a volatile one, which cannot be flushed, nor written past.
+    NeverFlushed,
+}
+
 /// Executes a command for the unit with this LUN field.
 #[inline]
-pub(super) fn execute(unit: [u8; 8], command: &[u8; 16]) -> Outcome {
+pub(super) fn execute(unit: [u8; 8], cache: Cache, command: &[u8; 16]) -> Outcome {
     let long = |at: usize| {
         u32::from_be_bytes([command[at], command[at + 1], command[at + 2], command[at + 3]])
     };
     let short = |at: usize| u16::from_be_bytes([command[at], command[at + 1]]);
     if unit != [0; 8] {
-        return elsewhere(command);
+        return elsewhere(cache, command);
     }
     let (address, blocks) = match command[0] {
         0x28 | 0x2a => (u64::from(long(2)), u32::from(short(7))),
         0x88 | 0x8a => ((u64::from(long(2)) << 32) | u64::from(long(6)), long(10)),
-        _ => return rare(command),
+        _ => return rare(cache, command),
     };
     if address.checked_add(u64::from(blocks)).is_none_or(|end| end > BLOCKS) {
         return OUT_OF_RANGE;
@@ -74,15 +83,17 @@ pub(super) fn execute(unit: [u8; 8], command: &[u8; 16]) -> Outcome {
 }
 
 #[cold]
-fn rare(command: &[u8; 16]) -> Outcome {
+fn rare(cache: Cache, command: &[u8; 16]) -> Outcome {
     let short = |at: usize| usize::from(u16::from_be_bytes([command[at], command[at + 1]]));
     let long = |at: usize| {
         u32::from_be_bytes([command[at], command[at + 1], command[at + 2], command[at + 3]])
             as usize
     };
     let (data, allowed) = match command[0] {
-        // TEST UNIT READY, START STOP UNIT, SYNCHRONIZE CACHE.
-        0x00 | 0x1b | 0x35 | 0x91 => return Outcome::Good,
+        // TEST UNIT READY, START STOP UNIT.
+        0x00 | 0x1b => return Outcome::Good,
+        // SYNCHRONIZE CACHE (10) and (16).
+        0x35 | 0x91 if cache == Cache::None => return Outcome::Good,
         // REQUEST SENSE: there is nothing to report.
         0x03 => (no_sense(), usize::from(command[4])),
         0x12 => match inquiry(command) {
@@ -90,16 +101,16 @@ fn rare(command: &[u8; 16]) -> Outcome {
             None => return INVALID_FIELD,
         },
         // MODE SENSE.
-        0x1a => match mode_pages(command[2]) {
+        0x1a => match mode_pages(cache, command[2]) {
             Some(pages) => {
-                let header = [(pages.len() + 3) as u8, 0, FUA, 0];
+                let header = [(pages.len() + 3) as u8, 0, cache.device_specific(), 0];
                 ([&header[..], &pages].concat(), usize::from(command[4]))
             }
             None => return INVALID_FIELD,
         },
-        0x5a => match mode_pages(command[2]) {
+        0x5a => match mode_pages(cache, command[2]) {
             Some(pages) => {
-                let header = [0, (pages.len() + 6) as u8, 0, FUA, 0, 0, 0, 0];
+                let header = [0, (pages.len() + 6) as u8, 0, cache.device_specific(), 0, 0, 0, 0];
                 ([&header[..], &pages].concat(), short(7))
             }
             None => return INVALID_FIELD,
@@ -118,7 +129,7 @@ fn rare(command: &[u8; 16]) -> Outcome {
 
 /// Answers for units that do not exist (SPC-4 section 5.8): only INQUIRY and REPORT LUNS succeed.
 #[cold]
-fn elsewhere(command: &[u8; 16]) -> Outcome {
+fn elsewhere(cache: Cache, command: &[u8; 16]) -> Outcome {
     let allowed = usize::from(u16::from_be_bytes([command[3], command[4]]));
     match command[0] {
         0x12 if command[1] & 1 == 0 => {
@@ -129,7 +140,7 @@ fn elsewhere(command: &[u8; 16]) -> Outcome {
             }
             Outcome::Data(cut(data, allowed))
         }
-        0xa0 => rare(command),
+        0xa0 => rare(cache, command),
         _ => NO_SUCH_UNIT,
     }
 }
@@ -177,14 +188,19 @@ fn block_limits() -> Vec<u8> {
     body
 }
 
-/// Force unit access is supported; nothing is write-protected.
-const FUA: u8 = 0x10;
+impl Cache {
+    /// The device-specific parameter: DPOFUA (SBC-3 section 6.4.1), and nothing is write-protected.
+    fn device_specific(self) -> u8 {
+        if self == Cache::None { 0x10 } else { 0 }
+    }
+}
 
-/// The caching page: there is no cache that could lose anything.
-fn mode_pages(wanted: u8) -> Option<Vec<u8>> {
+/// The caching page, with WCE (SBC-3 section 6.4.5).
+fn mode_pages(cache: Cache, wanted: u8) -> Option<Vec<u8>> {
     let mut page = vec![0; 20];
     page[0] = 0x08;
     page[1] = 18;
+    page[2] = if cache == Cache::None { 0 } else { 0x04 };
     matches!(wanted & 0x3f, 0x08 | 0x3f).then_some(page)
 }
 
@@ -209,6 +225,7 @@ mod tests {
     use super::*;
 
     const UNIT: [u8; 8] = [0; 8];
+    const CACHE: Cache = Cache::None;
 
     fn command(bytes: &[u8]) -> [u8; 16] {
         let mut command = [0; 16];
@@ -219,27 +236,44 @@ mod tests {
     #[test]
     fn transfers_stay_on_the_disk() {
         let last = [0x28, 0, 0x07, 0xff, 0xff, 0xff, 0, 0, 1];
-        assert_eq!(execute(UNIT, &command(&last)), Outcome::Read { bytes: 512 });
+        assert_eq!(execute(UNIT, CACHE, &command(&last)), Outcome::Read { bytes: 512 });
         let beyond = [0x2a, 0, 0x07, 0xff, 0xff, 0xff, 0, 0, 2];
-        assert_eq!(execute(UNIT, &command(&beyond)), OUT_OF_RANGE);
+        assert_eq!(execute(UNIT, CACHE, &command(&beyond)), OUT_OF_RANGE);
         let overflow = [0x8a, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 1];
-        assert_eq!(execute(UNIT, &command(&overflow)), OUT_OF_RANGE);
+        assert_eq!(execute(UNIT, CACHE, &command(&overflow)), OUT_OF_RANGE);
         let long = [0x8a, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0];
-        assert_eq!(execute(UNIT, &command(&long)), Outcome::Write { bytes: 32 << 20 });
+        assert_eq!(execute(UNIT, CACHE, &command(&long)), Outcome::Write { bytes: 32 << 20 });
     }
 
     #[test]
     fn answers_are_no_longer_than_allowed() {
-        let Outcome::Data(data) = execute(UNIT, &command(&[0x12, 0, 0, 0, 5])) else { panic!() };
+        let Outcome::Data(data) = execute(UNIT, CACHE, &command(&[0x12, 0, 0, 0, 5])) else {
+            panic!()
+        };
         assert_eq!(data, [0, 0, 6, 2, 31]);
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_flushed_says_so() {
+        let mode = |cache| match execute(UNIT, cache, &command(&[0x1a, 0, 0x08, 0, 255])) {
+            Outcome::Data(data) => (data[2], data[4 + 2]),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((mode(Cache::None), mode(Cache::NeverFlushed)), ((0x10, 0), (0, 0x04)));
+        for code in [0x35, 0x91] {
+            assert_eq!(execute(UNIT, Cache::None, &command(&[code])), Outcome::Good);
+            assert_eq!(execute(UNIT, Cache::NeverFlushed, &command(&[code])), INVALID_OPCODE);
+        }
     }
 
     #[test]
     fn there_is_one_unit() {
         let other = [0, 1, 0, 0, 0, 0, 0, 0];
-        assert_eq!(execute(other, &command(&[0x00])), NO_SUCH_UNIT);
-        let Outcome::Data(data) = execute(other, &command(&[0x12, 0, 0, 0, 36])) else { panic!() };
+        assert_eq!(execute(other, CACHE, &command(&[0x00])), NO_SUCH_UNIT);
+        let Outcome::Data(data) = execute(other, CACHE, &command(&[0x12, 0, 0, 0, 36])) else {
+            panic!()
+        };
         assert_eq!(data[0], 0x7f);
-        assert_eq!(execute(UNIT, &command(&[0x42])), INVALID_OPCODE);
+        assert_eq!(execute(UNIT, CACHE, &command(&[0x42])), INVALID_OPCODE);
     }
 }

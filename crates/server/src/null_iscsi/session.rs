@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::login::{Agreement, pairs, put_pair};
 use super::pdu::{FINAL, Header, MAX_SEGMENT_BYTES, NO_TAG, Request, put_data, request, response};
-use super::scsi::{Outcome, execute, sense};
+use super::scsi::{Cache, Outcome, execute, sense};
 use crate::send::Answers;
 use crate::xdr::Garbage;
 
@@ -33,6 +33,7 @@ const CHECK_CONDITION: u8 = 2;
 pub(super) struct Session {
     target: &'static str,
     port: u16,
+    cache: Cache,
     is_logged_in: bool,
     agreement: Agreement,
     /// Text of a login that will be continued.
@@ -77,10 +78,11 @@ impl Residual {
 }
 
 impl Session {
-    pub(super) fn new(target: &'static str, port: u16) -> Self {
+    pub(super) fn new(target: &'static str, port: u16, cache: Cache) -> Self {
         Self {
             target,
             port,
+            cache,
             is_logged_in: false,
             agreement: Agreement::default(),
             text: Vec::new(),
@@ -127,7 +129,7 @@ impl Session {
         };
         let expected = message.word::<5>();
         let tag = message.tag();
-        match execute(*unit, command) {
+        match execute(*unit, self.cache, command) {
             Outcome::Read { bytes } => {
                 let (bytes, residual) = Residual::of(bytes, expected);
                 self.send_zeros(answers, tag, bytes, residual);

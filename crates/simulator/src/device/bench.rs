@@ -13,7 +13,7 @@ pub(crate) struct Access {
     pub(crate) store: u32,
     /// Index of the device within the storage.
     pub(crate) device: u32,
-    /// Read or write.
+    /// What it does; a flush has no bytes.
     pub(crate) kind: Kind,
     /// Whether no request waits for it, so that it may be served later.
     pub(crate) background: bool,

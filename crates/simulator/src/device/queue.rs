@@ -37,6 +37,12 @@ impl Times {
         mean_ns += match about.kind {
             Kind::Read => self.0.read_ns,
             Kind::Write => self.0.write_ns,
+            // A write, and then the flush that puts it on the medium.
+            Kind::DurableWrite if self.0.write_cache == Some(true) => {
+                self.0.write_ns + self.0.flush_ns
+            }
+            Kind::DurableWrite => self.0.write_ns,
+            Kind::Flush => self.0.flush_ns,
         };
         match self.0.spread {
             Spread::Constant => mean_ns,

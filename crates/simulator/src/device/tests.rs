@@ -175,6 +175,7 @@ fn flash() -> Ssd {
         overhead_ns: 10e3,
         queue_depth: 4096,
         write_buffer_bytes: 1 << 20,
+        power_loss_protection: true,
     }
 }
 
@@ -251,6 +252,8 @@ fn virtual_disk(servers: u32) -> Device {
         shared_per_io_ns: 10_000.0,
         spread: Spread::Constant,
         service: Service::Bulk,
+        write_cache: None,
+        flush_ns: 0.0,
     }))
 }
 

@@ -23,6 +23,9 @@ impl Machine {
         self.jobs[number].parts = 0;
         match self.forks[fork as usize] {
             Fork::Calls { route } => self.fork_calls(number, parent, route),
+            Fork::Nodes(parts) if parent.kind == Kind::Flush => {
+                self.fork_flush(number, parent, parts);
+            }
             Fork::Nodes(parts) => self.fork_nodes(number, parent, parts),
         }
         let cut = self.jobs[number].parts;
@@ -34,14 +37,16 @@ impl Machine {
     }
 
     fn fork_calls(&mut self, number: u32, parent: Job, route: Route) {
-        let is_read = parent.kind == Kind::Read;
-        let at_once = if is_read { route.read_bytes } else { route.write_bytes };
+        let at_once = match parent.kind {
+            Kind::Read => route.read_bytes,
+            Kind::Write | Kind::DurableWrite | Kind::Flush => route.write_bytes,
+        };
         let each = at_once.max(parent.length_bytes.div_ceil(MOST_CALLS));
         let count = parent.length_bytes.div_ceil(each) as u16;
         let mut done = 0;
         while done < parent.length_bytes {
             let length_bytes = each.min(parent.length_bytes - done);
-            let (step, _) = route.begin(is_read, length_bytes.min(at_once));
+            let (step, _) = route.begin(parent.kind, length_bytes.min(at_once));
             self.part(
                 number,
                 Job {
@@ -64,7 +69,7 @@ impl Machine {
         let end_bytes = parent.offset_bytes + u64::from(parent.length_bytes.max(1));
         let units = (end_bytes - 1) / stripe_bytes - parent.offset_bytes / stripe_bytes + 1;
         let mut count = units as u16;
-        if parent.kind == Kind::Write {
+        if parent.kind.is_write() {
             count = count.saturating_mul(replicas as u16);
         }
         let share = parent.share.saturating_mul(count);
@@ -92,7 +97,7 @@ impl Machine {
                         None => self.jobs[number].failed = true,
                     }
                 }
-                Kind::Write => {
+                Kind::Write | Kind::DurableWrite | Kind::Flush => {
                     let mut written = 0;
                     for slot in stripe * replicas..(stripe + 1) * replicas {
                         let nodes = self.nodes.as_ref();
@@ -107,6 +112,27 @@ impl Machine {
                 }
             }
             at += u64::from(length_bytes);
+        }
+    }
+
+    /// A flush goes to every replica of every stripe, because each may hold some of the disk's writes in a
+    /// cache; the slowest answers last.
+    fn fork_flush(&mut self, number: u32, parent: Job, parts: Parts) {
+        let Some(nodes) = &self.nodes else { return };
+        let stripes = nodes.stripes;
+        let each = nodes.replicas;
+        let first = parent.disk * stripes;
+        let share = parent.share.saturating_mul((stripes * each) as u16);
+        for stripe in first..first + stripes {
+            let mut flushed = 0;
+            for slot in stripe * each..(stripe + 1) * each {
+                let place = self.nodes.as_ref().and_then(|nodes| nodes.written_at(slot, 0));
+                if let Some(place) = place {
+                    self.part_on_node(number, Job { share, ..parent }, parts, (slot, place));
+                    flushed += 1;
+                }
+            }
+            self.jobs[number].failed |= flushed == 0;
         }
     }
 
@@ -126,9 +152,8 @@ impl Machine {
     ) -> Option<(u32, u16, Job)> {
         let nodes = self.nodes.as_ref()?;
         let Place { node, device, before } = place;
-        let which = usize::from(part.kind == Kind::Write);
         let (step, path) = match parts.own {
-            Some(own) if u32::from(node) == parts.host => (own[which], 0),
+            Some(own) if u32::from(node) == parts.host => (own.of(part.kind), 0),
             _ => {
                 let path = match parts.choice {
                     Choice::First => 0,
@@ -138,7 +163,7 @@ impl Machine {
                         *turn as u16
                     }
                 };
-                (parts.over[which], self.standing_path(parts, node, path))
+                (parts.over.of(part.kind), self.standing_path(parts, node, path))
             }
         };
         let job = Job {

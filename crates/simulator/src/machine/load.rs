@@ -13,6 +13,8 @@ pub struct Load {
     pub random: f64,
     /// The exponent of a Zipf distribution of the random ones; `None`: uniform.
     pub zipf: Option<f64>,
+    /// Whether it flushes, so that earlier writes of the same kind have left nothing in a volatile cache.
+    pub flushes: bool,
 }
 
 /// The times at which components are read.

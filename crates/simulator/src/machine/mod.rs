@@ -25,7 +25,7 @@ mod usage;
 mod vm_path;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Operation, Wait};
 
 use crate::device::{Access, Bench};
 use crate::slab::Slab;
@@ -409,8 +409,8 @@ impl Disks for Machine {
     fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
         for operation in operations {
             let route = &self.routes[operation.disk as usize];
-            let (step, moving_bytes) =
-                route.begin(operation.kind == Kind::Read, operation.length_bytes);
+            let kind = route.requested(operation.kind);
+            let (step, moving_bytes) = route.begin(kind, operation.length_bytes);
             let number = self.jobs.insert(Job {
                 offset_bytes: operation.offset_bytes,
                 entered_ns: self.now_ns,
@@ -426,7 +426,7 @@ impl Disks for Machine {
                 share: 1,
                 path: 0,
                 node: 0,
-                kind: operation.kind,
+                kind,
                 failed: false,
                 again: false,
             });

@@ -1,5 +1,7 @@
 //! How a request is split into parts.
 
+use stormeter_disk::Kind;
+
 use super::step::Route;
 
 /// How a request is split.
@@ -12,6 +14,24 @@ pub(crate) enum Fork {
     },
     /// Its parts on the nodes of a distributed datastore.
     Nodes(Parts),
+}
+
+/// The first steps of parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Starts {
+    pub(crate) read: u32,
+    pub(crate) write: u32,
+    pub(crate) flush: u32,
+}
+
+impl Starts {
+    pub(crate) fn of(&self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Read => self.read,
+            Kind::Write | Kind::DurableWrite => self.write,
+            Kind::Flush => self.flush,
+        }
+    }
 }
 
 /// Which of a host's ports a part uses.
@@ -28,10 +48,10 @@ pub(crate) enum Choice {
 pub(crate) struct Parts {
     /// Index of the host.
     pub(crate) host: u32,
-    /// First steps of a read and a write over the network.
-    pub(crate) over: [u32; 2],
+    /// First steps over the network.
+    pub(crate) over: Starts,
     /// First steps on the host's own node, if hosts are nodes.
-    pub(crate) own: Option<[u32; 2]>,
+    pub(crate) own: Option<Starts>,
     pub(crate) choice: Choice,
     /// The stations of its first port.
     pub(crate) send: u32,

@@ -5,6 +5,8 @@
 //! that are repeated with each segment, so a step is a few numbers and executing it needs no table and
 //! no call.
 
+use stormeter_disk::Kind;
+
 use super::mix::mixed;
 
 /// A step of a program. One cache line.
@@ -195,19 +197,33 @@ pub(crate) struct Route {
     pub(crate) read: [u32; 2],
     /// First step of a write, and of one longer than `write_bytes`.
     pub(crate) write: [u32; 2],
+    /// First step of a flush.
+    pub(crate) flush: u32,
     /// The most that a read moves at once.
     pub(crate) read_bytes: u32,
     /// The most that a write moves at once.
     pub(crate) write_bytes: u32,
+    /// Whether every write is requested as a durable one.
+    pub(crate) writes_durably: bool,
 }
 
 impl Route {
+    /// What the storage is requested to do.
+    #[inline]
+    pub(crate) fn requested(&self, kind: Kind) -> Kind {
+        match kind {
+            Kind::Write if self.writes_durably => Kind::DurableWrite,
+            Kind::Read | Kind::Write | Kind::DurableWrite | Kind::Flush => kind,
+        }
+    }
+
     /// Where a request starts, and how many of its bytes are sent first.
     #[inline]
-    pub(crate) fn begin(&self, is_read: bool, length_bytes: u32) -> (u32, u32) {
-        let (starts, at_once) = match is_read {
-            true => (self.read, self.read_bytes),
-            false => (self.write, self.write_bytes),
+    pub(crate) fn begin(&self, kind: Kind, length_bytes: u32) -> (u32, u32) {
+        let (starts, at_once) = match kind {
+            Kind::Read => (self.read, self.read_bytes),
+            Kind::Write | Kind::DurableWrite => (self.write, self.write_bytes),
+            Kind::Flush => return (self.flush, 0),
         };
         (starts[usize::from(length_bytes > at_once)], length_bytes.min(at_once))
     }

@@ -4,6 +4,10 @@
 //! background, until less is used. What finds no space waits, in order, so that a full cache is as
 //! slow as the disks behind it. Its fill level over time is reported as its utilisation.
 //!
+//! Memory that survives a loss of power has nothing to flush. From memory that does not, a flush waits until as
+//! many bytes have left as were there when it arrived, whichever they are: where destaging is in sweeps, some
+//! of them may be of later writes. Meanwhile destaging gets half of the disks' turns, which is an assumption.
+//!
 //! The more is dirty beyond that level, the more of the disks' turns destaging gets: none of those that
 //! other accesses want where it starts, all of them at a second mark, and linearly in between (linear
 //! threshold scheduling: A. Varma and Q. Jacobson, "Destage algorithms for disk arrays with nonvolatile
@@ -30,6 +34,9 @@ use crate::noise::unit_open;
 /// stripe with parity takes two on the same disk.
 const SECOND_PIECES: u64 = 64;
 
+/// The share of the disks' turns that destaging gets at least while a flush waits.
+const URGENCY_OF_FLUSHES: f64 = 0.5;
+
 /// The disks' share of turns for destaging is updated in steps of this size.
 const STEP: f64 = 1.0 / 32.0;
 
@@ -49,6 +56,10 @@ pub(crate) struct WriteBack {
     pub(super) in_flight: u32,
     /// Writes that wait for space, and since when.
     waiting: VecDeque<(Request, u64)>,
+    /// Whether a loss of power empties it.
+    volatile: bool,
+    /// Flushes that wait, in order of arrival: their jobs, and how many bytes have to leave before.
+    flushes: VecDeque<(u32, u64)>,
     destage: Destage,
     /// Disks that hold data, and the most that one of them takes at once.
     data_disks: u32,
@@ -81,7 +92,7 @@ impl WriteBack {
         load: Load,
     ) -> Option<Self> {
         let volume_bytes = u64::from(load.vms) * load.disk_bytes;
-        let WriteCache::Back { bytes, start_share, depth } = write else { return None };
+        let WriteCache::Back { bytes, battery, start_share, depth } = write else { return None };
         Some(Self {
             bytes,
             start_bytes: (start_share.clamp(0.0, 1.0) * bytes as f64) as u64,
@@ -90,6 +101,8 @@ impl WriteBack {
             leaving: 0,
             in_flight: 0,
             waiting: VecDeque::new(),
+            volatile: !battery,
+            flushes: VecDeque::new(),
             destage: Destage::new(layout, geometry, volume_bytes),
             data_disks: geometry.data_disks(),
             unit_bytes: geometry.unit_bytes,
@@ -102,7 +115,7 @@ impl WriteBack {
 
     /// Before the first write: fills it with what earlier writes of the same kind have left, so that
     /// destaging is about to start. Random ones are anywhere in the working set, sequential ones at
-    /// its end, from where a new round starts.
+    /// its end, from where a new round starts. If they were flushed, they have left nothing.
     pub(super) fn fill(
         &mut self,
         length_bytes: u32,
@@ -111,6 +124,9 @@ impl WriteBack {
         now_ns: u64,
     ) {
         let Some(load) = self.before.take() else { return };
+        if self.volatile && load.flushes {
+            return;
+        }
         let length = u64::from(length_bytes.max(1));
         let working_set = match load.working_set_bytes {
             0 => load.disk_bytes,
@@ -155,9 +171,46 @@ impl WriteBack {
         }
     }
 
-    /// Whether a write is larger than all of it and has to go through.
-    pub(super) fn is_too_small(&self, length: u64) -> bool {
-        length > self.bytes
+    /// Whether a write of this length may complete in it; others go through.
+    pub(super) fn takes(&self, length: u64, durable: bool) -> bool {
+        length <= self.bytes && !(durable && self.volatile)
+    }
+
+    /// Whether a loss of power empties it.
+    pub(super) fn is_volatile(&self) -> bool {
+        self.volatile
+    }
+
+    /// A flush arrives; `false`: it has nothing to wait for.
+    pub(super) fn flush(&mut self, job: u32) -> bool {
+        let waits = self.dirty > 0;
+        if waits {
+            self.flushes.push_back((job, self.dirty));
+        }
+        waits
+    }
+
+    /// The next flush that has waited for long enough.
+    pub(super) fn flushed(&mut self) -> Option<u32> {
+        if !self.has_flushed() {
+            return None;
+        }
+        self.flushes.pop_front().map(|(job, _)| job)
+    }
+
+    /// Whether there is one.
+    pub(super) fn has_flushed(&self) -> bool {
+        self.flushes.front().is_some_and(|&(_, left)| left == 0)
+    }
+
+    /// The next flush, for which nothing will leave any more.
+    pub(super) fn refuse_flush(&mut self) -> Option<u32> {
+        self.flushes.pop_front().map(|(job, _)| job)
+    }
+
+    /// Whether a request waits for bytes to leave.
+    fn is_waited_for(&self) -> bool {
+        !self.waiting.is_empty() || !self.flushes.is_empty()
     }
 
     /// Bytes that are only in memory.
@@ -234,11 +287,16 @@ impl WriteBack {
         let waits_for_disks = self.dirty - self.leaving;
         self.in_flight < self.depth
             && waits_for_disks > 0
-            && (waits_for_disks >= self.start_bytes || !self.waiting.is_empty())
+            && (waits_for_disks >= self.start_bytes || self.is_waited_for())
     }
 
     /// The share of the disks' turns that destaging gets, 0 to 1.
     fn urgency(&self) -> f64 {
+        let least = if self.flushes.is_empty() { 0.0 } else { URGENCY_OF_FLUSHES };
+        self.urgency_of_fill().max(least)
+    }
+
+    fn urgency_of_fill(&self) -> f64 {
         let waits_for_disks = self.dirty - self.leaving;
         if waits_for_disks <= self.start_bytes {
             return 0.0;
@@ -271,11 +329,10 @@ impl WriteBack {
         if !self.wants_destage() {
             return None;
         }
-        let pressed = !self.waiting.is_empty() && self.leaving == 0;
+        let pressed = self.is_waited_for() && self.leaving == 0;
         let (area, bytes, freed) = self.destage.next(self.dirty - self.leaving, pressed, geometry);
         if freed > 0 {
-            self.moved.1 += freed;
-            self.change(now_ns, self.dirty.saturating_sub(freed));
+            self.left(freed, now_ns);
         }
         let area = area?;
         self.leaving += bytes;
@@ -290,8 +347,16 @@ impl WriteBack {
     /// The disks have these bytes.
     pub(super) fn destaged(&mut self, bytes: u64, now_ns: u64) {
         self.leaving -= bytes;
+        self.left(bytes, now_ns);
+    }
+
+    /// These bytes are no longer dirty.
+    fn left(&mut self, bytes: u64, now_ns: u64) {
         self.moved.1 += bytes;
-        self.change(now_ns, self.dirty - bytes);
+        self.change(now_ns, self.dirty.saturating_sub(bytes));
+        for (_, left) in &mut self.flushes {
+            *left = left.saturating_sub(bytes);
+        }
     }
 
     fn change(&mut self, now_ns: u64, dirty: u64) {

@@ -149,7 +149,7 @@ mod tests {
 
     fn load(vms: u32, blocks: u64, random: f64, zipf: Option<f64>) -> Load {
         let bytes = blocks * BLOCK_BYTES;
-        Load { vms, disk_bytes: bytes, working_set_bytes: bytes, random, zipf }
+        Load { vms, disk_bytes: bytes, working_set_bytes: bytes, random, zipf, flushes: false }
     }
 
     /// An LRU cache of this many blocks under the load, block by block: blocks are identified by

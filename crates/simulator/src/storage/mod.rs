@@ -119,6 +119,8 @@ mod tests {
                 shared_per_io_ns: 0.0,
                 spread: Spread::Constant,
                 service: Service::Single,
+                write_cache: None,
+                flush_ns: 0.0,
             }),
         }
     }
@@ -138,6 +140,7 @@ mod tests {
             interface_bytes_per_s: 1e9,
             overhead_ns: 1.0,
             write_buffer_bytes: 0,
+            power_loss_protection: true,
             queue_depth: 32,
         });
         group

@@ -13,5 +13,7 @@ pub fn device(servers: u32, each_ns: f64, per_byte_ns: f64) -> Device {
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     })
 }

@@ -7,7 +7,14 @@ use stormeter_site::*;
 
 /// A load of this many VMs with disks of 1 GiB.
 pub fn load(vms: u32) -> Load {
-    Load { vms, disk_bytes: 1 << 30, working_set_bytes: 1 << 30, random: 1.0, zipf: None }
+    Load {
+        vms,
+        disk_bytes: 1 << 30,
+        working_set_bytes: 1 << 30,
+        random: 1.0,
+        zipf: None,
+        flushes: false,
+    }
 }
 
 /// A machine that is read from the start, every quarter of a second.

@@ -26,6 +26,8 @@ fn exponential(servers: u32) -> Device {
         shared_per_io_ns: 0.0,
         spread: Spread::Exponential,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     })
 }
 

@@ -47,6 +47,8 @@ fn queue(servers: u32, read_s: f64, write_s: f64, spread: Spread) -> Queue {
         shared_per_io_ns: 0.0,
         spread,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     }
 }
 

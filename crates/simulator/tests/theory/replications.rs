@@ -133,6 +133,8 @@ impl Case<'_> {
                 arrivals: self.arrivals,
                 burst: None,
                 content: Content::default(),
+                durable: false,
+                flush: None,
             },
             first_disk: 0,
             disks: self.vms,
@@ -152,6 +154,7 @@ impl Case<'_> {
             working_set_bytes: self.disk_bytes,
             random: 1.0,
             zipf: None,
+            flushes: false,
         };
         let window = Window { from_ns: trial.ramp_ns, interval_ns: trial.interval_ns };
         // A different stream from the driver's for the same seed.

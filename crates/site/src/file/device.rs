@@ -92,6 +92,8 @@ fn nothing() -> Device {
         shared_per_io_ns: 0.0,
         spread: Spread::Constant,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     })
 }
 
@@ -202,6 +204,7 @@ fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {
         overhead_ns: 0.0,
         queue_depth: NCQ,
         write_buffer_bytes: 0,
+        power_loss_protection: true,
     };
     let spare_share = part.get("spare", value::share, diagnostics).unwrap_or(ssd.spare_share);
     if !(0.005..=0.9).contains(&spare_share) {
@@ -223,6 +226,9 @@ fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {
         overhead_ns: part.get("overhead", value::duration, diagnostics).unwrap_or(0.0),
         queue_depth: part.get("queue-depth", value::count, diagnostics).unwrap_or(ssd.queue_depth),
         write_buffer_bytes: part.get("write-buffer", value::size, diagnostics).unwrap_or(0),
+        power_loss_protection: part
+            .get("power-loss-protection", value::flag, diagnostics)
+            .unwrap_or(true),
         ..ssd
     }
 }
@@ -238,11 +244,19 @@ fn queue(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Queue {
         shared_per_io_ns: time("shared-per-io"),
         spread: Spread::Constant,
         service: Service::Single,
+        write_cache: None,
+        flush_ns: 0.0,
     };
+    let write_ns = part.need("write", value::some_duration, diagnostics).unwrap_or(1.0);
+    let write_cache = part.get("write-cache", value::flag, diagnostics);
+    // What a cache holds costs at least a write to the medium behind it.
+    let flush_ns = if write_cache == Some(true) { write_ns } else { 0.0 };
     Queue {
         servers: part.get("servers", value::count, diagnostics).unwrap_or(1),
         read_ns: part.need("read", value::some_duration, diagnostics).unwrap_or(1.0),
-        write_ns: part.need("write", value::some_duration, diagnostics).unwrap_or(1.0),
+        write_ns,
+        write_cache,
+        flush_ns: part.get("flush", value::duration, diagnostics).unwrap_or(flush_ns),
         spread: part.get("spread", spread, diagnostics).unwrap_or(Spread::Constant),
         service: part.get("service", service, diagnostics).unwrap_or(Service::Single),
         ..queue

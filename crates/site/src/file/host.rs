@@ -177,6 +177,9 @@ pub(super) fn stack(name: &str, place: Place, node: &Node, diagnostics: &mut Dia
     size("max-burst", &mut options.max_burst_bytes);
     size("segment", &mut options.segment_bytes);
     size("transfer", &mut options.transfer_bytes);
+    options.unstable_writes = part
+        .choice("sync", &[("file", false), ("unstable", true)], diagnostics)
+        .unwrap_or(options.unstable_writes);
     if options.first_burst_bytes > options.max_burst_bytes && diagnostics.count() == before {
         let key = if part.node("first-burst").is_some() { "first-burst" } else { "max-burst" };
         diagnostics.error_at(
@@ -199,8 +202,9 @@ fn check_options(part: &Part<'_>, protocol: Protocol, diagnostics: &mut Diagnost
         "header-digest",
         "data-digest",
     ];
-    let of = |key: &str| if key == "transfer" { Protocol::Nfs } else { Protocol::Iscsi };
-    for key in ISCSI.into_iter().chain(["transfer"]) {
+    const NFS: [&str; 2] = ["transfer", "sync"];
+    let of = |key: &str| if NFS.contains(&key) { Protocol::Nfs } else { Protocol::Iscsi };
+    for key in ISCSI.into_iter().chain(NFS) {
         if part.node(key).is_some() && of(key) != protocol {
             diagnostics.error_at(
                 part.place_of(key),

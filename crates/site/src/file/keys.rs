@@ -59,6 +59,7 @@ keys! {
         "header-digest": "no",
         "data-digest": "no",
         "transfer": "64KiB",
+        "sync": "file",
     }
     /// The cost of a request for a controller or a node.
     COST "cost" "a cost" telling "per-read" {
@@ -123,6 +124,7 @@ keys! {
         "overhead": "15us",
         "queue-depth": "32",
         "write-buffer": "1MiB",
+        "power-loss-protection": "yes",
     }
     /// A device described only by its service times.
     QUEUE "queue" "a device of kind queue" telling "kind" {
@@ -136,6 +138,8 @@ keys! {
         "shared-per-io": "5us",
         "spread": "log-normal 0.4",
         "service": "bulk",
+        "write-cache": "no",
+        "flush": "5ms",
     }
     /// Storage controllers.
     CONTROLLER "controller" "a controller" telling "cores" {
@@ -154,6 +158,7 @@ keys! {
         "read": "12GiB",
         "hits": "working-set",
         "write": "1GiB",
+        "battery": "yes",
         "destage-from": "50%",
         "destage-depth": "2",
     }

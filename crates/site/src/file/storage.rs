@@ -139,19 +139,32 @@ fn cache(node: &Node, place: Place, of: &str, cache: &mut Cache, diagnostics: &m
     cache.hits = part.get("hits", hits, diagnostics).unwrap_or(Hits::WorkingSet);
     let start_share = part.get("destage-from", value::share, diagnostics);
     let depth = part.get("destage-depth", value::count, diagnostics);
+    let battery = part.get("battery", value::flag, diagnostics);
     let is_through = part.node("write").and_then(Node::text).is_none_or(|text| text == "through");
     if !is_through {
         if let Some(bytes) = part.get("write", value::some_size, diagnostics) {
             let start_share = start_share.unwrap_or(0.5);
-            cache.write = WriteCache::Back { bytes, start_share, depth: depth.unwrap_or(2) };
+            let depth = depth.unwrap_or(2);
+            let battery = battery.unwrap_or(true);
+            cache.write = WriteCache::Back { bytes, battery, start_share, depth };
         }
         return;
     }
-    for key in ["destage-from", "destage-depth"] {
-        if part.node(key).is_some() {
+    let empty = [
+        ("destage-from", "nothing is destaged"),
+        ("destage-depth", "nothing is destaged"),
+        ("battery", "a battery has nothing to keep"),
+    ];
+    for (key, so) in empty {
+        // That there is no battery is true of it, and stays true when a study turns write-back on and off.
+        let is_true = key == "battery" && battery == Some(false);
+        if part.node(key).is_some() && !is_true {
             diagnostics.error_at(
                 part.place_of(key),
-                format!("{} writes through, so nothing is destaged; write a size for write, or take {key} out", part.name),
+                format!(
+                    "{} writes through, so {so}; write a size for write, or take {key} out",
+                    part.name
+                ),
             );
         }
     }

@@ -57,11 +57,13 @@ pub enum Hits {
 pub enum WriteCache {
     /// Write-through: complete when the disks have the data.
     Through,
-    /// Write-back: complete when the data is in memory that survives a power failure; the disks get
-    /// it later.
+    /// Write-back: complete when the data is in memory; the disks get it later.
     Back {
         /// Size of the write cache, in bytes.
         bytes: u64,
+        /// Whether it survives a power failure (battery, NVRAM). If not, flushes wait for the disks, and
+        /// durable writes go through to them.
+        battery: bool,
         /// Destaging starts when this share of it is used, 0 to 1.
         start_share: f64,
         /// Concurrent requests to disks, per data disk.

@@ -85,6 +85,15 @@ pub enum Device {
 }
 
 impl Device {
+    /// Whether a loss of power empties the memory in which its writes complete; `None`: not known.
+    pub fn has_volatile_cache(&self) -> Option<bool> {
+        match self {
+            Device::Hdd(hdd) => Some(hdd.write_cache && hdd.buffer_bytes > 0),
+            Device::Ssd(ssd) => Some(ssd.write_buffer_bytes > 0 && !ssd.power_loss_protection),
+            Device::Queue(queue) => queue.write_cache,
+        }
+    }
+
     /// Its size in bytes; `None` if only its times are known.
     pub fn capacity_bytes(&self) -> Option<u64> {
         match self {
@@ -123,7 +132,7 @@ pub struct Hdd {
     pub queue_depth: u32,
     /// Its buffer memory, for read-ahead and writes.
     pub buffer_bytes: u64,
-    /// Whether a write completes when it is in that buffer.
+    /// Whether a write completes when it is in that buffer, which a loss of power empties.
     pub write_cache: bool,
 }
 
@@ -154,8 +163,10 @@ pub struct Ssd {
     pub overhead_ns: f64,
     /// Commands that are processed concurrently; others wait.
     pub queue_depth: u32,
-    /// Its write buffer with power-loss protection, in which writes complete; 0: none.
+    /// Its write buffer, in which writes complete; 0: none.
     pub write_buffer_bytes: u64,
+    /// Whether capacitors keep that buffer when power is lost: then flushes complete at once.
+    pub power_loss_protection: bool,
 }
 
 /// A device as a queue with a number of servers.
@@ -177,6 +188,10 @@ pub struct Queue {
     pub spread: Spread,
     /// How waiting requests are served.
     pub service: Service,
+    /// Whether a write completes in memory that a loss of power empties; `None`: not known.
+    pub write_cache: Option<bool>,
+    /// Service time of each flush.
+    pub flush_ns: f64,
 }
 
 /// How a queue serves waiting requests.
@@ -219,6 +234,8 @@ mod tests {
             shared_per_io_ns: 0.0,
             spread: Spread::Constant,
             service: Service::Single,
+            write_cache: None,
+            flush_ns: 0.0,
         };
         DiskGroup {
             name: "aggregate".into(),

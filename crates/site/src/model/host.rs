@@ -105,12 +105,16 @@ pub struct ProtocolOptions {
     pub data_digest: bool,
     /// NFS: the most payload per call (rsize and wsize).
     pub transfer_bytes: u32,
+    /// NFS: writes may complete in the server's memory (UNSTABLE), so that a flush is a COMMIT. If not,
+    /// each write is stable before it completes (FILE_SYNC), and a flush has nothing to do (RFC 1813,
+    /// sections 3.3.7 and 3.3.21).
+    pub unstable_writes: bool,
 }
 
 impl Default for ProtocolOptions {
     /// RFC 7143's defaults for iSCSI (section 13) except ImmediateData and a segment of 256 KiB,
-    /// which Linux's initiators request; 64 KiB for NFS, as hypervisors mounted at the time of the
-    /// studies.
+    /// which Linux's initiators request; 64 KiB and FILE_SYNC for NFS, as hypervisors mounted at the
+    /// time of the studies.
     fn default() -> Self {
         Self {
             initial_r2t: false,
@@ -121,6 +125,7 @@ impl Default for ProtocolOptions {
             header_digest: false,
             data_digest: false,
             transfer_bytes: 64 << 10,
+            unstable_writes: false,
         }
     }
 }

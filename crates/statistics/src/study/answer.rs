@@ -3,7 +3,7 @@
 use stormeter_study::question::{Claim, Question, QuestionError};
 
 use super::answered::Answer;
-use super::claims::asked;
+use super::claims::{asked, not_durable};
 use super::draft::Draft;
 use super::measured::Measured;
 use super::number_claim::NumberClaim;
@@ -13,6 +13,9 @@ use super::{contrasts, factors};
 /// Answers from trials that are sorted and checked.
 pub(super) fn answer_of(measured: &Measured<'_>, question: &Question, text: String) -> Answer {
     let scope = &question.scope;
+    if let Some(why) = not_durable(measured, scope) {
+        return Draft::from(why).answer(text, question.must);
+    }
     let number = |claim: NumberClaim| {
         asked(measured, claim, scope).and_then(|asked| contrasts::draft(measured, &asked))
     };

@@ -91,10 +91,25 @@ pub(super) fn asked(
 pub(super) fn in_scope(measured: &Measured<'_>, scope: &Scope, cell: &Cell) -> bool {
     let workload = measured.plan.workloads.get(cell.workload).map(|spec| &spec.name);
     let named = |names: &[String]| workload.is_some_and(|name| names.contains(name));
+    let kind = measured.plan.workloads.get(cell.workload).map(|spec| &spec.kind);
+    let is_durable = || kind.and_then(|kind| kind.io()).is_some_and(|io| io.asks_for_durability());
     (scope.workloads.is_empty() || named(&scope.workloads))
+        && (!scope.durably || is_durable())
         && (scope.vms.is_empty() || scope.vms.contains(&cell.vms))
         && (scope.outstanding.is_empty()
             || cell.outstanding.is_some_and(|level| scope.outstanding.contains(&level)))
+}
+
+/// The workloads of a question that says `durably`, if none of them is durable or flushed.
+pub(super) fn not_durable(measured: &Measured<'_>, scope: &Scope) -> Option<Unanswered> {
+    let finds = |scope: &Scope| measured.cells.iter().any(|cell| in_scope(measured, scope, cell));
+    let anyway = Scope { durably: false, ..scope.clone() };
+    if !scope.durably || finds(scope) || !finds(&anyway) {
+        return None;
+    }
+    let all = measured.plan.workloads.iter().map(|spec| spec.name.clone());
+    let named = |name: &String| scope.workloads.is_empty() || scope.workloads.contains(name);
+    Some(Unanswered::NotDurable(all.filter(named).collect()))
 }
 
 /// The cells of a datastore that the question is about, in the plan's order.

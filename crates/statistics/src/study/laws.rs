@@ -5,6 +5,7 @@ use stormeter_trial::{CpuUsage, Sample};
 
 use super::conclusion::CellSummary;
 use super::measured::{Measured, Unrecovered};
+use super::promises::{unflushed, unlike_promises};
 use super::surroundings::{MeasuredCeiling, Surroundings};
 use crate::broken::{failed, measured_again};
 use crate::cache::check_caches;
@@ -61,6 +62,7 @@ pub(super) fn findings(
         }
         own.extend(way.and_then(|way| low_way(way.kind, way.iops, most_iops(measured, index))));
         own.extend(unrecovered(measured, index));
+        own.extend(unflushed(measured, index));
         if let Some(Some(verified)) = surroundings.verified.get(index) {
             own.extend(check_data(verified));
         }
@@ -75,6 +77,8 @@ pub(super) fn findings(
     let is_invalid = findings.iter().any(|(_, finding)| finding.severity == Severity::Invalid);
     // More blocks would not help a comparison that an invalid result ended.
     let is_ended = measured.is_comparison() && is_invalid;
+    let promises = unlike_promises(measured.plan, surroundings);
+    findings.extend(promises.map(|finding| (None, finding)));
     findings.extend(of_design(measured, is_ended).into_iter().map(|finding| (None, finding)));
     findings
 }

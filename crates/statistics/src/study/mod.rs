@@ -35,6 +35,7 @@ mod measured;
 mod number_claim;
 mod observations;
 mod power;
+mod promises;
 mod region;
 mod remark;
 mod remarks;

@@ -1,5 +1,6 @@
 //! What was known around the trials of a study: ceilings, memories, what was verified and measured again.
 
+use stormeter_disk::Promise;
 use stormeter_trial::{Memory, Verified};
 
 use crate::ceiling_kind::CeilingKind;
@@ -34,6 +35,8 @@ pub struct Surroundings {
     pub again: Vec<Option<MeasuredAgain>>,
     /// Per datastore: the memories on its path.
     pub memories: Vec<Vec<Memory>>,
+    /// Per datastore: what a write that it has acknowledged means there, where that was found out.
+    pub promises: Vec<Option<Promise>>,
     /// Whether the trials come from a model. A model repeats itself so exactly that even its smallest
     /// difference is significant; differences too small to be measured then count as none.
     pub is_predicted: bool,

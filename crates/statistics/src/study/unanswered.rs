@@ -18,6 +18,8 @@ pub enum Unanswered {
     NoSuchDatastore(String),
     /// The study has no load that the question names.
     NoLoad,
+    /// It is asked `durably`, and no write of these workloads was durable or flushed.
+    NotDurable(Vec<String>),
     /// No value can be lower by this much.
     NoSuchReduction {
         /// The metric.

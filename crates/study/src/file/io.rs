@@ -1,6 +1,6 @@
 //! Reads load on virtual disks: an access specification, written out or as a profile with changes.
 
-use stormeter_trial::{Arrivals, Burst, Distribution, SizeShare, Workload};
+use stormeter_trial::{Arrivals, Burst, Distribution, FlushEvery, SizeShare, Workload};
 
 use super::keys;
 use stormeter_yaml::Diagnostics;
@@ -51,12 +51,47 @@ pub(super) fn read(
             "bursts with pauses and a fixed rate exclude each other; leave out burst or rate",
         );
     }
+    durability(section, &mut io, diagnostics);
     let content = &mut io.content;
     content.compressible_percent =
         section.percent("compressible", diagnostics).unwrap_or(content.compressible_percent);
     content.duplicate_percent =
         section.percent("dedupable", diagnostics).unwrap_or(content.duplicate_percent);
     io
+}
+
+/// `durable: true` and `flush: every 8 writes`, which need writes.
+fn durability(section: &Section<'_>, io: &mut Workload, diagnostics: &mut Diagnostics) {
+    io.durable = section.flag("durable", diagnostics).unwrap_or(io.durable);
+    if let Some(node) = section.get("flush") {
+        match node.text() {
+            Some(text) => match FlushEvery::parse(text) {
+                Ok(flush) => io.flush = flush,
+                Err(error) => diagnostics.error_at(node.place, error.to_string()),
+            },
+            None => diagnostics.error_at(
+                node.place,
+                format!(
+                    "flush says when the disk is flushed, not {}; write flush: every 8 writes, flush: every \
+                     10ms or flush: never",
+                    node.found()
+                ),
+            ),
+        }
+    }
+    if io.writes() || !io.asks_for_durability() {
+        return;
+    }
+    let key = if io.durable { "durable" } else { "flush" };
+    let cause = if section.has(key) { key } else { "read" };
+    let neutral = if io.durable { "false" } else { "never" };
+    diagnostics.error_at(
+        section.place_of(cause),
+        format!(
+            "this workload reads only, and {key} is about writes; leave out {key} (or write {key}: {neutral}), or \
+             let it write with read: 50%"
+        ),
+    );
 }
 
 /// `4KiB`, or `{4KiB: 70%, 8KiB: 30%}`.

@@ -47,6 +47,8 @@ keys! {
         "rate": "500",
         "arrivals": "poisson",
         "burst": "{length: 8, delay: 10ms}",
+        "durable": "true",
+        "flush": "every 8 writes",
         "compressible": "50%",
         "dedupable": "30%",
         "size": "10GiB",

@@ -124,7 +124,7 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let questions = questions::read(&section, diagnostics);
     let at = workloads.iter().map(|found| found.place).collect();
     let places = checks::Places::of(&section, at);
-    let plan = StudyPlan {
+    let mut plan = StudyPlan {
         study: title,
         datastores,
         hosts,
@@ -143,6 +143,7 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
         verify: measure.verify,
         seed,
     };
+    questions::demand(&mut plan, known, &questions);
     if diagnostics.is_empty() {
         checks::check(&plan, &places, step_places.first(), design.metric_given, diagnostics);
     }

@@ -46,6 +46,16 @@ pub(super) struct Known {
     pub(super) steps: bool,
 }
 
+/// Changes the workloads of the plan as the questions that can be read demand.
+pub(super) fn demand(plan: &mut StudyPlan, known: Known, questions: &[(String, Place)]) {
+    if !known.names {
+        return;
+    }
+    let vocabulary = Vocabulary::of(plan);
+    let read = questions.iter().filter_map(|(text, _)| parse(text, &vocabulary).ok());
+    read.for_each(|question| plan.demand(&question));
+}
+
 /// Checks every question against what is known of the names, levels and metric of the plan.
 pub(super) fn check(
     plan: &StudyPlan,
@@ -69,6 +79,8 @@ pub(super) fn check(
                 if let Some(message) = metric.and_then(|metric| plan.lacks(metric))
                     && known.steps
                 {
+                    diagnostics.error_at(*place, message);
+                } else if let Some(message) = plan.never_durable(&question) {
                     diagnostics.error_at(*place, message);
                 }
             }

@@ -74,6 +74,12 @@ fn io_lines(io: &Workload, lines: &mut Vec<Line>) {
         let delay = duration(burst.delay_ns);
         lines.push(("burst", format!("{{length: {}, delay: {delay}}}", burst.length)));
     }
+    if io.durable {
+        lines.push(("durable", "true".into()));
+    }
+    if let Some(flush) = io.flush {
+        lines.push(("flush", flush.to_string()));
+    }
     if io.content.compressible_percent > 0.0 {
         lines.push(("compressible", format!("{}%", io.content.compressible_percent)));
     }

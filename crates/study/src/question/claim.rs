@@ -205,4 +205,7 @@ pub struct Scope {
     pub outstanding: Vec<u32>,
     /// It has to hold at each load, not on average over them.
     pub everywhere: bool,
+    /// Only loads count whose writes are durable or flushed.
+    #[serde(default)]
+    pub durably: bool,
 }

@@ -68,7 +68,8 @@ impl fmt::Display for QuestionError {
         write!(
             out,
             "with `must` (A must be ..., METRIC must not depend on ...) a no ends the run with 3; \
-             `on WORKLOAD`, `at 4 vms`, `with 8 outstanding` and `everywhere` say at which load"
+             `on WORKLOAD`, `at 4 vms`, `with 8 outstanding` and `everywhere` say at which load; \
+             `durably` counts only loads whose writes are durable or flushed"
         )
     }
 }

@@ -200,6 +200,10 @@ impl Parser<'_> {
 
     /// `, `, ` and ` or both, after which another item follows.
     pub(super) fn and_another(&mut self) -> bool {
+        let ends = self.peek().is_some_and(|token| token.is(","));
+        if ends && self.peek_second().is_some_and(|token| token.is("durably")) {
+            return false;
+        }
         let comma = self.accept(&[","]).is_some();
         let word = self.accept(&["and", "or"]).is_some();
         comma || word

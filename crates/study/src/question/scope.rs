@@ -5,7 +5,7 @@ use super::error::QuestionError;
 use super::parser::Parser;
 
 impl Parser<'_> {
-    /// `in METRIC`, `on WORKLOAD, ...`, `at N vms`, `with N outstanding`, `everywhere`.
+    /// `in METRIC`, `on WORKLOAD, ...`, `at N vms`, `with N outstanding`, `everywhere`, `durably`.
     pub(super) fn clause(
         &mut self,
         claim: &mut Claim,
@@ -41,6 +41,18 @@ impl Parser<'_> {
         if can_hold_everywhere && !scope.everywhere && self.accept(&["everywhere"]).is_some() {
             scope.everywhere = true;
             return Ok(());
+        }
+        if !scope.durably {
+            if self.peek().is_some_and(|token| token.is(",")) {
+                self.advance(1);
+                self.require(&["durably"])?;
+                scope.durably = true;
+                return Ok(());
+            }
+            if self.accept(&["durably"]).is_some() {
+                scope.durably = true;
+                return Ok(());
+            }
         }
         self.note("the end");
         Err(self.unexpected())

@@ -228,6 +228,28 @@ fn factors_with_one_level_are_refused() {
 }
 
 #[test]
+fn durably_follows_with_or_without_a_comma() {
+    for text in [
+        "nas is faster than local in iops, durably",
+        "nas is faster than local durably in iops",
+        "nas is faster than local, durably, in iops",
+    ] {
+        match parse(text, &vocabulary()) {
+            Ok(question) => {
+                assert!(question.scope.durably, "{text}");
+                assert_eq!(question.to_string(), "nas is faster than local in iops, durably");
+            }
+            // Only what comes last follows a comma.
+            Err(error) => assert!(text.contains(", in"), "{error}"),
+        }
+    }
+    let question = read("nas is faster than local on vm-4k, durably");
+    assert_eq!((question.scope.workloads.len(), question.scope.durably), (1, true));
+    assert!(read("iops depends on datastore, workload, durably").scope.durably);
+    assert!(!read("nas is faster than local").scope.durably);
+}
+
+#[test]
 fn a_change_by_all_of_a_value_is_refused_by_the_metric() {
     let slower = "nas is at most 150% slower than local";
     let faster = "nas is at least 150% faster than local";
@@ -269,9 +291,9 @@ impl Dice {
     }
 
     fn name(&mut self) -> String {
-        const PIECES: [&str; 16] = [
-            "nas", "on", "\"", "'", " ", ",", "at", "iops", "p99", "latency", "%", "?", "with",
-            "É", "-", "must",
+        const PIECES: [&str; 17] = [
+            "durably", "nas", "on", "\"", "'", " ", ",", "at", "iops", "p99", "latency", "%", "?",
+            "with", "É", "-", "must",
         ];
         (0..1 + self.below(4)).map(|_| PIECES[self.below(PIECES.len())]).collect()
     }
@@ -363,6 +385,7 @@ impl Dice {
             vms: self.some(&vocabulary.vms, 0),
             outstanding: self.some(&vocabulary.outstanding, 0),
             everywhere: self.flip(),
+            durably: self.flip(),
         };
         // A scope with one level of a factor in the claim is refused, and so is `everywhere` with
         // factors.

@@ -116,6 +116,9 @@ fn scope(out: &mut fmt::Formatter<'_>, scope: &Scope) -> fmt::Result {
     if scope.everywhere {
         out.write_str(" everywhere")?;
     }
+    if scope.durably {
+        out.write_str(", durably")?;
+    }
     Ok(())
 }
 
@@ -129,8 +132,21 @@ fn list(items: &[&str], word: &str) -> String {
 }
 
 /// Keywords: a name that is one of them needs quotes.
-const KEYWORDS: [&str; 12] =
-    [",", "and", "or", "their", "in", "on", "at", "with", "everywhere", "must", "vms", "than"];
+const KEYWORDS: [&str; 13] = [
+    ",",
+    "and",
+    "or",
+    "their",
+    "in",
+    "on",
+    "at",
+    "with",
+    "everywhere",
+    "durably",
+    "must",
+    "vms",
+    "than",
+];
 
 /// A name as written in a question: quoted if it could be taken for something else.
 pub(super) fn in_quotes(name: &str) -> String {

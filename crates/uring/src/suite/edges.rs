@@ -4,13 +4,16 @@ use std::fs::{self, File};
 use std::sync::Arc;
 
 use super::both;
-use super::fixture::{Held, LONG_NS, file_with, operation, reap_all, result_of, scratch};
+use super::fixture::{
+    Held, LONG_NS, dirty_bytes, file_with, operation, reap_all, result_of, scratch,
+};
 use crate::{BUFFER_ALIGNMENT, Engine, EngineChoice, EngineOptions, Kind, RawOperation, Refusal};
 
 both!(
     short_read_at_the_end_of_the_file,
     write_to_a_read_only_file_gives_its_errno,
     flush_completes_and_needs_no_buffer,
+    only_flushes_and_durable_writes_leave_nothing_in_memory,
     what_is_out_of_range_is_refused,
     more_than_in_flight_is_refused,
     buffers_are_aligned_rounded_up_and_zeroed,
@@ -68,9 +71,37 @@ fn flush_completes_and_needs_no_buffer(choice: EngineChoice) {
     }
 }
 
+fn only_flushes_and_durable_writes_leave_nothing_in_memory(choice: EngineChoice) {
+    let cases: [(&[Kind], bool); 3] = [
+        (&[Kind::Write], true),
+        (&[Kind::DurableWrite], false),
+        (&[Kind::Write, Kind::Flush], false),
+    ];
+    for refuse_buffers in [None, Some(libc::ENOMEM)] {
+        for (kinds, is_dirty) in cases {
+            let directory = scratch();
+            let (_, file) = file_with(directory.path(), "file", b"");
+            let again = file.try_clone().unwrap();
+            let mut options = EngineOptions::new(vec![file]).buffers(1, 8192).in_flight(1);
+            options.knobs.refuse_buffers = refuse_buffers;
+            let mut engine = Engine::open(choice, options).unwrap();
+            for &kind in kinds {
+                let expected = if kind == Kind::Flush { 0 } else { 8192 };
+                assert_eq!(result_of(&mut engine, operation(kind, 0, 0, 8192, 0)), expected);
+            }
+            let dirty = dirty_bytes(&again);
+            if is_dirty && dirty == 0 {
+                eprintln!("NOT RUN: nothing is dirty on the file system of the build");
+                return;
+            }
+            assert_eq!(dirty > 0, is_dirty, "{kinds:?}");
+        }
+    }
+}
+
 fn what_is_out_of_range_is_refused(choice: EngineChoice) {
     let (_directory, mut engine) = one_file(choice, &[0; 100]);
-    for kind in [Kind::Read, Kind::Write] {
+    for kind in [Kind::Read, Kind::Write, Kind::DurableWrite] {
         let good = operation(kind, 0, 0, 100, 0);
         let cases = [
             (RawOperation { file: 1, ..good }, Refusal::File),

@@ -14,7 +14,7 @@ use crate::{Engine, EngineChoice, EngineOptions, Kind, RawCompletion, RawOperati
 pub(super) const LONG_NS: u64 = 60_000_000_000;
 
 /// A directory on the file system of the build, which is on a disk more often than `/tmp` is.
-pub(super) fn scratch() -> TempDir {
+pub(crate) fn scratch() -> TempDir {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     fs::create_dir_all(&target).unwrap();
     tempfile::Builder::new().prefix("uring-test-").tempdir_in(target).unwrap()
@@ -54,6 +54,19 @@ pub(super) fn result_of(engine: &mut Engine, operation: RawOperation) -> i32 {
     assert_eq!(out.len(), 1);
     assert_eq!(out[0].user, operation.user);
     out[0].result
+}
+
+/// Bytes of a file that were in memory and not on storage: the kernel counts, for each thread, those that it need not
+/// write any more because the thread cut a file short (proc(5), `cancelled_write_bytes`). The file is empty then.
+pub(crate) fn dirty_bytes(file: &File) -> u64 {
+    let cancelled = || {
+        let text = fs::read_to_string("/proc/thread-self/io").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("cancelled_write_bytes: "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    let before = cancelled();
+    file.set_len(0).unwrap();
+    cancelled() - before
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).

@@ -31,3 +31,5 @@ macro_rules! both {
     };
 }
 use both;
+
+pub(crate) use fixture::{dirty_bytes, scratch};

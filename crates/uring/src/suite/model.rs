@@ -25,6 +25,10 @@ const BUFFERS: u32 = 24;
 const BUFFER_BYTES: u32 = 3 * 4096;
 const IN_FLIGHT: u32 = 16;
 
+fn is_write(kind: Kind) -> bool {
+    matches!(kind, Kind::Write | Kind::DurableWrite)
+}
+
 /// Operations in flight, found by their number.
 struct Flight {
     operation: RawOperation,
@@ -46,7 +50,7 @@ impl Model {
     fn conflicts(&self, new: &RawOperation) -> bool {
         self.flights.iter().flatten().any(|Flight { operation: old, .. }| {
             old.file == new.file
-                && (old.kind == Kind::Write || new.kind == Kind::Write)
+                && (is_write(old.kind) || is_write(new.kind))
                 && old.offset < new.offset + u64::from(new.length)
                 && new.offset < old.offset + u64::from(old.length)
         })
@@ -63,7 +67,7 @@ impl Model {
             let start = offset as usize;
             match kind {
                 Kind::Flush => assert_eq!(done.result, 0),
-                Kind::Write => {
+                Kind::Write | Kind::DurableWrite => {
                     assert_eq!(done.result, length as i32);
                     content[start..start + length as usize].copy_from_slice(&flight.content);
                 }
@@ -119,13 +123,14 @@ fn run(
     for _ in 0..operations {
         let kind = match random.below(40) {
             0 => Kind::Flush,
-            1..=20 => Kind::Write,
+            1 => Kind::DurableWrite,
+            2..=20 => Kind::Write,
             _ => Kind::Read,
         };
         let file = random.below(FILES as u64) as u32;
         let length = random.below(u64::from(BUFFER_BYTES) / grain as u64 + 1) * grain as u64;
         let mut offset = random.below(grains) * grain as u64;
-        if kind == Kind::Write {
+        if is_write(kind) {
             offset = offset.min(file_bytes as u64 - length);
         } else if random.below(8) == 0 {
             // Past the end, which a uniform offset rarely hits.
@@ -147,7 +152,7 @@ fn run(
                 // What a read leaves untouched must not look like what it should have returned.
                 random.fill(model.engine.buffer_mut(buffer).unwrap());
             }
-            Kind::Write => {
+            Kind::Write | Kind::DurableWrite => {
                 if let Some(bytes) = model.engine.buffer_mut(buffer) {
                     random.fill(bytes);
                 }

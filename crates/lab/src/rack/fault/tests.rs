@@ -24,6 +24,7 @@ fn faults_of(lab_file: &str, directory: &Path) -> Faults {
         why: "a test".into(),
         addresses: vec!["127.64.0.1".into()],
         vm_addresses: vec![None],
+        logs_writes: false,
         images: Images {
             system: nowhere(),
             kernel: nowhere(),

@@ -4,6 +4,8 @@ use stormeter_statistics::{Relative, Verdict};
 use stormeter_study::Metric;
 
 use super::figure::{figure, legend};
+use crate::acknowledged;
+use crate::capital::capital;
 use crate::change;
 use crate::compact::sentence::{verdict_sign, verdict_word, verdict_word_for};
 use crate::full::grid::{Grid, Load};
@@ -42,6 +44,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
         }
         table(&mut page, grid, metric);
     }
+    promises(&mut page, grid);
     let plan = grid.report.plan();
     let level = level_percent(plan.level_of_ratios());
     let intervals = match grid.is_predicted() {
@@ -172,6 +175,18 @@ fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
         row(page, grid, load, &label, metric);
     }
     tables::close_table(page);
+}
+
+/// What acknowledged writes are on each datastore.
+fn promises(page: &mut Markup, grid: &Grid<'_>) {
+    let Some(words) = acknowledged::row(&grid.report.header) else { return };
+    page.leaf("h3", &capital(acknowledged::TITLE));
+    let columns = grid.columns();
+    let mut head = vec![String::new()];
+    head.extend(columns.iter().map(|&datastore| grid.datastore(datastore)));
+    let mut row = vec!["without a flush".to_owned()];
+    row.extend(columns.iter().map(|&it| words.get(it).copied().unwrap_or("–").to_owned()));
+    tables::plain(page, &head, vec![row]);
 }
 
 fn row(page: &mut Markup, grid: &Grid<'_>, load: &Load, label: &str, metric: Metric) {

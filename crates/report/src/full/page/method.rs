@@ -2,6 +2,7 @@
 
 use stormeter_units::format_bytes;
 
+use crate::acknowledged;
 use crate::full::grid::Grid;
 use crate::full::words;
 use crate::markup::Markup;
@@ -43,6 +44,9 @@ pub(super) fn datastores(grid: &Grid<'_>) -> Markup {
             }
             if let Some(options) = &description.mount_options {
                 page.tag("p").at("class", "fine").text(&format!("Mounted with {options}"));
+            }
+            if let Some(promise) = &description.promise {
+                page.tag("p").at("class", "fine").text(&acknowledged::sentence(promise));
             }
             for note in &description.notes {
                 page.tag("p").at("class", "fine").text(&datastore_note(note));

@@ -5,6 +5,10 @@
 //! moment too late lose one, without a rule for either. The heads do one thing at a time; what is
 //! served from the buffer (read-ahead, earlier writes) does not need them.
 //!
+//! With its write cache on, a write completes in the buffer, and a flush when what was in the buffer at its
+//! arrival is on the platters: emptying the buffer then alternates with reads, like when writes wait for space.
+//! A durable write waits for the heads, as every write does with the cache off.
+//!
 //! Commands are decoded, and bytes to be written fetched, while the heads work for others. The
 //! interface sends one thing at a time. Not modelled: bad sectors, recalibration, the different
 //! surfaces of a cylinder (tracks are numbered consecutively), adaptive segmentation of the buffer.
@@ -145,9 +149,14 @@ impl Hdd {
                     bench.at(done_ns, access);
                 }
             }
-            Kind::Write => {
+            Kind::Write | Kind::DurableWrite => {
                 let ready_ns = self.interface.send(decoded_ns, about.length_bytes);
                 self.wait(access, &about, ready_ns, now_ns);
+            }
+            Kind::Flush => {
+                if !self.writes.flush(access) {
+                    bench.at(decoded_ns, access);
+                }
             }
         }
         if self.heads == Heads::Free {
@@ -205,7 +214,7 @@ impl Hdd {
             angle: self.geometry.angle(&place),
             ready_ns,
             arrived_ns: now_ns,
-            write: about.kind == Kind::Write,
+            write: about.kind.is_write(),
         };
         self.line.push(waiting, about.background);
     }
@@ -250,6 +259,10 @@ impl Hdd {
             Heads::Run(_) if !ours => return,
             Heads::Run(run) => {
                 self.writes.written(run);
+                while let Some(flush) = self.writes.flushed() {
+                    let decoded_ns = bench.accesses[flush].arrived_ns + self.overhead_ns;
+                    bench.at(decoded_ns, flush);
+                }
                 self.admit_waiting(bench);
             }
         }
@@ -275,8 +288,9 @@ impl Hdd {
 
     /// The heads are free and start the next work.
     fn start(&mut self, bench: &mut Bench<'_>) {
-        // If writes wait for space, emptying the buffer alternates with other work of the heads.
-        let must_empty = !self.writes.waiting.is_empty() && !self.emptied;
+        // If writes wait for space, or flushes, emptying the buffer alternates with other work of the heads.
+        let must_empty =
+            (!self.writes.waiting.is_empty() || self.writes.is_flushing()) && !self.emptied;
         self.emptied = false;
         if self.line.is_empty() && self.writes.is_empty() {
             return;

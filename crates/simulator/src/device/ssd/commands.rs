@@ -18,6 +18,8 @@ pub(super) enum Next {
     Program,
     /// Nothing: it is complete.
     Done,
+    /// The same, and this many pages of the buffer are programmed.
+    Flushed(u32),
 }
 
 /// A command in progress.

@@ -43,6 +43,8 @@ pub(crate) struct Die {
     free_at_ns: u64,
     chores: VecDeque<Chore>,
     busy_ns: u64,
+    /// When the last page of the buffer that it has started is programmed.
+    programmed_ns: u64,
 }
 
 impl Die {
@@ -64,7 +66,23 @@ impl Die {
         let takes_ns = times.of(chore);
         self.free_at_ns += takes_ns;
         self.busy_ns += takes_ns;
-        u32::from(chore == Chore::Program)
+        let is_program = chore == Chore::Program;
+        if is_program {
+            self.programmed_ns = self.free_at_ns;
+        }
+        u32::from(is_program)
+    }
+
+    /// Does everything up to its last page of the buffer before whatever comes next; returns how many pages
+    /// that programs, and when the last one is programmed. The die has caught up.
+    pub(crate) fn write_out(&mut self, times: &DieTimes) -> (u32, u64) {
+        let last = self.chores.iter().rposition(|&chore| chore == Chore::Program);
+        let due = last.map_or(0, |last| last + 1);
+        let mut programs = 0;
+        for _ in 0..due {
+            programs += self.do_one(times);
+        }
+        (programs, self.programmed_ns)
     }
 
     /// Does one chore before whatever comes next, if there is one; returns how many pages of the
@@ -138,5 +156,18 @@ mod tests {
         assert_eq!(die.do_one(&TIMES), 0);
         assert_eq!(die.visit(4549, TIMES.read_ns), 4600 + 550);
         assert_eq!(die.next_chore_ns(), u64::MAX);
+    }
+
+    #[test]
+    fn pages_of_the_buffer_are_written_out_and_what_follows_them_is_left() {
+        let mut die = Die::default();
+        assert_eq!(die.write_out(&TIMES), (0, 0));
+        for chore in [Chore::Program, Chore::Move, Chore::Program, Chore::Erase] {
+            die.later(1000, chore);
+        }
+        assert_eq!(die.catch_up(1100, &TIMES), 1);
+        assert_eq!(die.write_out(&TIMES), (1, 1000 + 500 + 550 + 500));
+        assert_eq!(die.next_chore_ns(), 2550);
+        assert_eq!(die.write_out(&TIMES), (0, 2550));
     }
 }

@@ -1,9 +1,11 @@
 //! Flash behind a controller, in virtual time.
 //!
 //! Pages are spread over dies by their address for reads and in turn for writes, like a log. A write
-//! completes when it is in the buffer, if there is one (memory that survives a power failure), and goes
+//! completes when it is in the buffer, if there is one, and goes
 //! to the dies a whole page at a time; without a buffer it completes when its pages are programmed,
-//! each write in separate pages. What garbage collection moves follows from how full the flash is, in
+//! each write in separate pages. A buffer with power-loss protection has nothing to flush. From one without, a
+//! flush programs what is in it, the last page before it is full, ahead of reads that arrive later; durable
+//! writes pass it by. What garbage collection moves follows from how full the flash is, in
 //! the steady state ([`amplification`]): sequential writes amplify 1, random ones more. It keeps dies
 //! busy, and reads wait for what a die has started; while writes wait for buffer space, reads may also
 //! wait for one more chore.
@@ -129,10 +131,11 @@ impl Ssd {
         self.waited_ns += bench.now_ns - about.arrived_ns;
         match about.kind {
             Kind::Read => self.read(command, &about, bench),
-            Kind::Write if self.writes_through(&about) => {
+            Kind::Flush => self.flush(command, bench),
+            Kind::Write | Kind::DurableWrite if self.writes_through(&about) => {
                 self.commands.at(bench.now_ns + self.overhead_ns, command, Next::Send, bench);
             }
-            Kind::Write => {
+            Kind::Write | Kind::DurableWrite => {
                 if self.waiting.is_empty() && self.has_room(about.length_bytes, bench.now_ns) {
                     self.buffer(command, &about, bench);
                 } else {
@@ -143,10 +146,36 @@ impl Ssd {
         }
     }
 
-    /// Whether a write is larger than the buffer.
+    /// Whether a write is larger than the buffer, or may not complete in it.
     #[inline]
     fn writes_through(&self, about: &Access) -> bool {
         u64::from(about.length_bytes) > self.description.write_buffer_bytes
+            || about.kind == Kind::DurableWrite && !self.description.power_loss_protection
+    }
+
+    /// A flush: complete when the dies have what is in the buffer.
+    fn flush(&mut self, command: u32, bench: &mut Bench<'_>) {
+        let (now_ns, decoded_ns) = (bench.now_ns, bench.now_ns + self.overhead_ns);
+        if self.description.power_loss_protection || self.buffered_bytes == 0 {
+            self.commands.at(decoded_ns, command, Next::Done, bench);
+            return;
+        }
+        if self.open_bytes > 0 {
+            // The page is programmed as if it were full.
+            let moves = self.open_moves * self.page_bytes as f64 / self.open_bytes as f64;
+            self.buffered_bytes += self.page_bytes - self.open_bytes;
+            (self.open_bytes, self.open_moves) = (0, 0.0);
+            self.program_later(moves, now_ns);
+        }
+        let (mut pages, mut end_ns) = (0, decoded_ns);
+        for die in &mut self.dies {
+            let programs = die.catch_up(now_ns, &self.times);
+            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+            let (programs, programmed_ns) = die.write_out(&self.times);
+            pages += programs;
+            end_ns = end_ns.max(programmed_ns);
+        }
+        self.commands.at(end_ns, command, Next::Flushed(pages), bench);
     }
 
     /// The first page of an access and how many it touches.
@@ -192,8 +221,10 @@ impl Ssd {
                 let last_bytes = self.page_bytes.min(u64::from(length_bytes)) as u32;
                 (self.commands[command].since_ns, last_bytes, Next::Done)
             }
-            Kind::Write if self.writes_through(about) => (now_ns, length_bytes, Next::Program),
-            Kind::Write => (now_ns, length_bytes, Next::Done),
+            Kind::Write | Kind::DurableWrite if self.writes_through(about) => {
+                (now_ns, length_bytes, Next::Program)
+            }
+            Kind::Write | Kind::DurableWrite | Kind::Flush => (now_ns, length_bytes, Next::Done),
         };
         let sent_ns = self.interface.pass_on((first_ns, now_ns), length_bytes, last_bytes);
         self.waited_ns += sent_ns - now_ns - self.interface.sending_ns(last_bytes);
@@ -288,18 +319,25 @@ impl Ssd {
             let moves = self.open_moves * self.page_bytes as f64 / self.open_bytes as f64;
             self.open_moves -= moves;
             self.open_bytes -= self.page_bytes;
-            self.owe(moves);
-            self.turn = after(self.turn, self.dies.len());
-            let programs = self.dies[self.turn].catch_up(bench.now_ns, &self.times);
-            self.buffered_bytes -= u64::from(programs) * self.page_bytes;
-            self.dies[self.turn].later(bench.now_ns, Chore::Program);
-            while let Some(chore) = self.next_owed() {
-                let number = self.chore_turn;
-                let programs = self.dies[number].catch_up(bench.now_ns, &self.times);
-                self.buffered_bytes -= u64::from(programs) * self.page_bytes;
-                self.dies[number].later(bench.now_ns, chore);
-            }
+            self.program_later(moves, bench.now_ns);
         }
+    }
+
+    /// The next die gets a page of the buffer to program, for which this many pages are moved.
+    fn program_later(&mut self, moves: f64, now_ns: u64) {
+        self.owe(moves);
+        self.turn = after(self.turn, self.dies.len());
+        self.add_chore(self.turn, Chore::Program, now_ns);
+        while let Some(chore) = self.next_owed() {
+            self.add_chore(self.chore_turn, chore, now_ns);
+        }
+    }
+
+    #[inline]
+    fn add_chore(&mut self, die: usize, chore: Chore, now_ns: u64) {
+        let programs = self.dies[die].catch_up(now_ns, &self.times);
+        self.buffered_bytes -= u64::from(programs) * self.page_bytes;
+        self.dies[die].later(now_ns, chore);
     }
 
     /// Schedules an event for when a die may have freed some of the buffer.
@@ -331,12 +369,20 @@ impl Ssd {
         match self.commands[command].next {
             Next::Send => self.send(command, &about, bench),
             Next::Program => self.program(command, &about, bench),
-            Next::Done => {
-                bench.done.push(access);
-                if self.commands.done(command, bench.now_ns) {
-                    self.begin(command, bench);
-                }
+            Next::Done => self.done(command, bench),
+            Next::Flushed(pages) => {
+                self.buffered_bytes -= u64::from(pages) * self.page_bytes;
+                self.done(command, bench);
+                self.admit_waiting(bench);
             }
+        }
+    }
+
+    /// A command is complete.
+    fn done(&mut self, command: u32, bench: &mut Bench<'_>) {
+        bench.done.push(self.commands[command].access);
+        if self.commands.done(command, bench.now_ns) {
+            self.begin(command, bench);
         }
     }
 

@@ -263,7 +263,8 @@ impl<'a> Builder<'a> {
             first
         };
         let message = program(Takes { fixed_ns, ..Takes::default() });
-        whole(message, program(Takes { per_byte_ns, ..Takes::default() }))
+        // Transfers flush nothing.
+        whole(message, program(Takes { per_byte_ns, ..Takes::default() }), message)
     }
 
     /// The path from one end to the other; `back` is towards the server, from whose side the lines are
@@ -298,6 +299,6 @@ impl<'a> Builder<'a> {
             first
         };
         let bare = program(Message::bare(ANSWER_BYTES));
-        whole(bare, program(Message::loaded(0)))
+        whole(bare, program(Message::loaded(0)), bare)
     }
 }

@@ -20,7 +20,7 @@ use crate::machine::Resync;
 use crate::machine::component::{ComponentKind, SitePart};
 use crate::machine::fault::PortCount;
 use crate::machine::nodes::Nodes;
-use crate::machine::parts::{Choice, Fork, Parts};
+use crate::machine::parts::{Choice, Fork, Parts, Starts};
 use crate::machine::step::{Pick, Route, What};
 use crate::storage::{Components, Node, Store};
 
@@ -183,8 +183,8 @@ impl Builder<'_> {
             let own = (cpu, stations.host_cpu_component);
             self.at_once(own, (&stack.cost, clock_hz), kind, storage)
         };
-        let read = program(Kind::Read);
-        whole(read, program(Kind::Write))
+        let (read, write) = (program(Kind::Read), program(Kind::Write));
+        whole(read, write, program(Kind::Flush))
     }
 
     /// The programs of a host's parts: on its own node, and over the network.
@@ -229,13 +229,20 @@ impl Builder<'_> {
         // it.
         let inside = Stack { protocol: Protocol::Local, ..stack.clone() };
         let (read, write) = (protocol::read(&inside), protocol::write(&inside));
-        let read = self.read_over(initiator, node, ends.wire, storage, read);
+        let read = self.exchange_over(Kind::Read, initiator, node, ends.wire, storage, read);
         let write = self.write_over(initiator, node, ends.wire, storage, (write, false));
+        let flush = match protocol::flush(&inside) {
+            Some(flush) => {
+                self.exchange_over(Kind::Flush, initiator, node, ends.wire, storage, flush)
+            }
+            None => self.nothing_to_do(initiator.cpu_component),
+        };
         let own = same.then(|| {
             let cpu = (node.cpu, node.cpu_component);
             let cost = (&ends.cluster.cost, ends.nodes.clock_hz);
             let mut program = |kind| self.at_once(cpu, cost, kind, storage);
-            [program(Kind::Read), program(Kind::Write)]
+            let (read, write) = (program(Kind::Read), program(Kind::Write));
+            Starts { read, write, flush: program(Kind::Flush) }
         });
         let turns = self.datastore.policy == PathPolicy::RoundRobin
             || ends.host_adapter.aggregation == Aggregation::RoundRobin
@@ -244,7 +251,7 @@ impl Builder<'_> {
         let choice = if turns && count > 1 { Choice::Turns } else { Choice::First };
         Parts {
             host,
-            over: [read, write],
+            over: Starts { read, write, flush },
             own,
             choice,
             send: host_ports.send,

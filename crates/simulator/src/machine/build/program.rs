@@ -5,7 +5,7 @@ use stormeter_site::Cost;
 
 use super::Builder;
 use super::network::{Gate, Leg, Wire};
-use super::protocol::{ReadMessages, Rest, WriteMessages};
+use super::protocol::{Exchange, Rest, WriteMessages};
 use crate::machine::step::{Pick, Step, Takes, What};
 
 /// One end of a path: a CPU and a port.
@@ -38,11 +38,12 @@ impl End<'_> {
     }
 }
 
-/// Half of the cost of a request, without payload and packets.
+/// Half of the cost of a request, without payload and packets. A flush costs what a write without bytes does:
+/// its path through the layers is that of a write.
 pub(super) fn half_ns(cost: &Cost, kind: Kind, clock_hz: f64) -> f64 {
     let cycles = match kind {
         Kind::Read => cost.per_read_cycles,
-        Kind::Write => cost.per_write_cycles,
+        Kind::Write | Kind::DurableWrite | Kind::Flush => cost.per_write_cycles,
     };
     cycles / 2.0 / clock_hz * 1e9
 }
@@ -55,30 +56,31 @@ impl Builder<'_> {
         first
     }
 
-    /// A read between two ends.
+    /// A request and its answer between two ends: a read or a flush.
     ///
     /// A packet costs the CPU of each end that handles it: payload where it is sent and where it is
     /// received, a packet without payload only where it is received (sending it is part of the
     /// request's own cost).
-    pub(super) fn read_over(
+    pub(super) fn exchange_over(
         &mut self,
+        kind: Kind,
         host: End<'_>,
         target: End<'_>,
         wire: Wire<'_>,
         storage: Storage,
-        messages: ReadMessages,
+        messages: Exchange,
     ) -> u32 {
         let first = self.program();
         let framing = wire.framing;
         let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
-        let ReadMessages { request, answer } = messages;
-        self.on_cpu(&host, plus(host.half(Kind::Read), host.more()));
+        let Exchange { request, answer } = messages;
+        self.on_cpu(&host, plus(host.half(kind), host.more()));
         self.message(host.gate, target.gate, wire, request, Leg::REQUEST);
-        self.on_cpu(&target, plus(work(&target, request), target.half(Kind::Read)));
+        self.on_cpu(&target, plus(work(&target, request), target.half(kind)));
         self.store(storage);
-        self.on_cpu(&target, plus(work(&target, answer), target.half(Kind::Read)));
+        self.on_cpu(&target, plus(work(&target, answer), target.half(kind)));
         self.message(target.gate, host.gate, wire, answer, Leg::ANSWER);
-        self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Read)));
+        self.on_cpu(&host, plus(work(&host, answer), host.half(kind)));
         self.end(host.cpu_component);
         first
     }
@@ -152,12 +154,19 @@ impl Builder<'_> {
         let loaded = Takes { per_byte_ns: (cost.per_byte_cycles / clock_hz * 1e9) as f32, ..bare };
         let (before, after) = match kind {
             Kind::Read => (bare, loaded),
-            Kind::Write => (loaded, bare),
+            Kind::Write | Kind::DurableWrite | Kind::Flush => (loaded, bare),
         };
         self.serve(cpu, cpu_component, before);
         self.store(storage);
         self.serve(cpu, cpu_component, after);
         self.end(cpu_component);
+        first
+    }
+
+    /// A request that is complete at once, without work.
+    pub(super) fn nothing_to_do(&mut self, component: u32) -> u32 {
+        let first = self.program();
+        self.end(component);
         first
     }
 

@@ -1,4 +1,4 @@
-//! The messages that a protocol sends for a read and for a write, and the sizes of their headers.
+//! The messages that a protocol sends for a read, a write and a flush, and the sizes of their headers.
 
 use stormeter_site::{Protocol, ProtocolOptions, Stack};
 
@@ -29,9 +29,9 @@ const FCP_XFER_RDY_BYTES: u32 = 12;
 /// The response without sense data (FCP-4, clause 9).
 const FCP_RSP_BYTES: u32 = 24;
 
-/// A read: the request, and the answer with the payload.
+/// A request and its answer: of a read, with the payload, or of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ReadMessages {
+pub(super) struct Exchange {
     pub(super) request: Message,
     pub(super) answer: Message,
 }
@@ -78,29 +78,56 @@ pub(super) fn read_bytes(stack: &Stack) -> u32 {
 }
 
 /// The messages of a read.
-pub(super) fn read(stack: &Stack) -> ReadMessages {
+pub(super) fn read(stack: &Stack) -> Exchange {
     match stack.protocol {
         // A distributed datastore's own protocol: headers as large as iSCSI's, no further messages.
-        Protocol::Local => ReadMessages {
+        Protocol::Local => Exchange {
             request: Message::bare(ISCSI_PDU_BYTES),
             answer: Message::loaded(ISCSI_PDU_BYTES),
         },
         // READ3args: handle, offset 8, count 4. READ3resok: status 4, attributes, count, end of file
         // and the length of the data 12 (RFC 1813, section 3.3.6).
-        Protocol::Nfs => ReadMessages {
+        Protocol::Nfs => Exchange {
             request: Message::bare(RPC_CALL_BYTES + NFS_HANDLE_BYTES + 12),
             answer: Message::loaded(RPC_REPLY_BYTES + 4 + NFS_ATTRIBUTES_BYTES + 12),
         },
         // The status comes with the last Data-In (RFC 7143, section 11.7).
-        Protocol::Iscsi => ReadMessages {
+        Protocol::Iscsi => Exchange {
             request: Message::bare(iscsi_bare(&stack.options)),
             answer: iscsi_data(&stack.options, 0),
         },
-        Protocol::Fc => ReadMessages {
+        Protocol::Fc => Exchange {
             request: Message::bare(FCP_CMND_BYTES),
             answer: Message { behind_bytes: Some(FCP_RSP_BYTES), ..Message::loaded(0) },
         },
     }
+}
+
+/// The messages of a flush; `None` if every write is stable before it completes, so that there is nothing to
+/// flush.
+pub(super) fn flush(stack: &Stack) -> Option<Exchange> {
+    let exchange = |request, answer| Exchange {
+        request: Message::bare(request),
+        answer: Message::bare(answer),
+    };
+    match stack.protocol {
+        Protocol::Local => Some(exchange(ISCSI_PDU_BYTES, ISCSI_PDU_BYTES)),
+        // COMMIT3args: handle, offset 8, count 4. COMMIT3resok: status 4, attributes before and after,
+        // verifier 8 (RFC 1813, section 3.3.21).
+        Protocol::Nfs => stack.options.unstable_writes.then(|| {
+            let before_and_after = NFS_BEFORE_BYTES + NFS_ATTRIBUTES_BYTES;
+            let call = RPC_CALL_BYTES + NFS_HANDLE_BYTES + 12;
+            exchange(call, RPC_REPLY_BYTES + 4 + before_and_after + 8)
+        }),
+        // SYNCHRONIZE CACHE (SBC-4) moves no data: a command and its response.
+        Protocol::Iscsi => Some(exchange(iscsi_bare(&stack.options), iscsi_bare(&stack.options))),
+        Protocol::Fc => Some(exchange(FCP_CMND_BYTES, FCP_RSP_BYTES)),
+    }
+}
+
+/// Whether every write is requested as a durable one.
+pub(super) fn writes_durably(stack: &Stack) -> bool {
+    stack.protocol == Protocol::Nfs && !stack.options.unstable_writes
 }
 
 /// The messages of a write.

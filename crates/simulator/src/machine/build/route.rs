@@ -64,7 +64,7 @@ impl Builder<'_> {
             let clock_hz = host_group.clock_hz;
             let mut program = |kind| self.at_once((station, cpu), (cost, clock_hz), kind, storage);
             let (read, write) = (program(Kind::Read), program(Kind::Write));
-            routes.push(whole(read, write));
+            routes.push(whole(read, write, program(Kind::Flush)));
         }
         self.map.group_disks(group, first_store, hosts.len() as u32, about);
         Ok(routes)
@@ -87,7 +87,7 @@ impl Builder<'_> {
         let controllers = self.controllers(number, port, vm_hosts)?;
         // Without an adapter there is no path; the reader of the site has checked that.
         let Some(adapter_number) = self.datastore.adapter else {
-            return Ok(hosts.iter().map(|_| whole(0, 0)).collect());
+            return Ok(hosts.iter().map(|_| whole(0, 0, 0)).collect());
         };
         let adapter = &group.adapters[adapter_number];
         let component =
@@ -166,14 +166,22 @@ impl Builder<'_> {
         let stack = &self.site.stacks[self.datastore.stack];
         let read_messages = protocol::read(stack);
         let messages = protocol::write(stack);
-        let read = self.read_over(host, target, wire, storage, read_messages);
+        let read = self.exchange_over(Kind::Read, host, target, wire, storage, read_messages);
         let by_adapter = matches!(messages.rest, Rest::Asked { by_adapter: true, .. });
         let write = self.write_over(host, target, wire, storage, (messages, by_adapter));
+        let flush = match protocol::flush(stack) {
+            Some(messages) => {
+                self.exchange_over(Kind::Flush, host, target, wire, storage, messages)
+            }
+            None => self.nothing_to_do(host.cpu_component),
+        };
         let mut route = Route {
             read: [read, read],
             write: [write, write],
+            flush,
             read_bytes: protocol::read_bytes(stack),
             write_bytes: messages.at_once_bytes,
+            writes_durably: protocol::writes_durably(stack),
         };
         match messages.rest {
             Rest::Calls => {
@@ -211,8 +219,15 @@ impl Builder<'_> {
 }
 
 /// A route whose requests are never split.
-pub(super) fn whole(read: u32, write: u32) -> Route {
-    Route { read: [read, read], write: [write, write], read_bytes: u32::MAX, write_bytes: u32::MAX }
+pub(super) fn whole(read: u32, write: u32, flush: u32) -> Route {
+    Route {
+        read: [read, read],
+        write: [write, write],
+        flush,
+        read_bytes: u32::MAX,
+        write_bytes: u32::MAX,
+        writes_durably: false,
+    }
 }
 
 /// What is between two adapters.

@@ -178,9 +178,8 @@ impl Machine {
         job.step = step;
         job.moving_bytes = job.length_bytes;
         if job.parent == NONE {
-            let is_read = job.kind == Kind::Read;
             let route = self.routes[job.disk as usize];
-            (job.step, job.moving_bytes) = route.begin(is_read, job.length_bytes);
+            (job.step, job.moving_bytes) = route.begin(job.kind, job.length_bytes);
         } else if self.nodes.is_some() {
             self.begin_part_again(number);
         }
@@ -199,7 +198,7 @@ impl Machine {
         let standing = (first..first + nodes.replicas).find(is_there);
         let own = match job.kind {
             Kind::Read => Some(nodes.places[job.slot as usize]).filter(|&own| !nodes.is_lost(own)),
-            Kind::Write => nodes.written_at(job.slot, within),
+            Kind::Write | Kind::DurableWrite | Kind::Flush => nodes.written_at(job.slot, within),
         };
         let other = standing.filter(|_| job.kind == Kind::Read);
         let other = other.map(|slot| (slot, nodes.places[slot as usize]));

@@ -81,6 +81,9 @@ impl Array {
             while let Some(request) = write_back.refuse(bench.now_ns) {
                 ready.push(request.job | FAILED | IN_FRONT);
             }
+            while let Some(job) = write_back.refuse_flush() {
+                ready.push(job | FAILED | IN_FRONT);
+            }
         }
     }
 }

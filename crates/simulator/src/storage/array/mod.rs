@@ -5,6 +5,7 @@
 //! read-ahead and rebuilds are operations too, but for no request. Everything in progress has a
 //! reusable slot, so that a long run allocates no more than a short one.
 
+mod flush;
 mod loss;
 mod reads;
 mod spare;
@@ -94,8 +95,15 @@ struct Operation {
 enum Phase {
     Read,
     /// Reading what new parity is computed from.
-    BeforeWrite,
-    Write,
+    BeforeWrite {
+        /// Whether what follows is durable when it completes.
+        durable: bool,
+    },
+    Write {
+        /// Whether it is durable when it completes.
+        durable: bool,
+    },
+    Flush,
 }
 
 /// What an operation belongs to.
@@ -179,7 +187,8 @@ impl Array {
         }
         match request.kind {
             Kind::Read => self.read(request, bench, ready),
-            Kind::Write => self.write(request, bench, ready),
+            Kind::Write | Kind::DurableWrite => self.write(request, bench, ready),
+            Kind::Flush => self.flush(request, bench, ready),
         }
         self.settle(bench, ready);
     }
@@ -236,16 +245,17 @@ impl Array {
     fn write(&mut self, request: Request, bench: &mut Bench<'_>, ready: &mut Ready) {
         let from = self.volume_offset(request);
         let length = u64::from(request.length_bytes);
+        let durable = request.kind == Kind::DurableWrite;
         if let Some(write_back) = &mut self.write_back
             && write_back.is_new()
-            && !write_back.is_too_small(length)
+            && write_back.takes(length, durable)
         {
             let (length, now_ns) = (request.length_bytes, bench.now_ns);
             write_back.fill(length, &self.geometry, bench.random, now_ns);
         }
         let again = self.overwrites(bench);
         match &mut self.write_back {
-            Some(write_back) if !write_back.is_too_small(length) => {
+            Some(write_back) if write_back.takes(length, durable) => {
                 if write_back.arrive(request, from, again, &self.geometry, bench.now_ns) {
                     ready.push(request.job);
                 }
@@ -254,7 +264,7 @@ impl Array {
             }
             _ => {
                 let owner = Owner::Job(request.job);
-                self.begin(Phase::BeforeWrite, from, length, owner, bench, ready);
+                self.begin(Phase::BeforeWrite { durable }, from, length, owner, bench, ready);
             }
         }
     }
@@ -372,11 +382,15 @@ impl Array {
         let mut planned = match (owner, phase) {
             (Owner::Rebuild(disk), _) => self.plan_rebuild(disk, area, phase),
             (_, Phase::Read) => planner.read(area, &mut self.plan),
-            (_, Phase::BeforeWrite) => planner.before_write(area, &mut self.plan),
-            (_, Phase::Write) => planner.write(area, &mut self.plan),
+            (_, Phase::BeforeWrite { .. }) => planner.before_write(area, &mut self.plan),
+            (_, Phase::Write { .. }) => planner.write(area, &mut self.plan),
+            (_, Phase::Flush) => self.plan_flush(),
         };
-        if phase == Phase::BeforeWrite && planned.is_ok() && self.plan.is_empty() {
-            self.operations[number].phase = Phase::Write;
+        if let Phase::BeforeWrite { durable } = phase
+            && planned.is_ok()
+            && self.plan.is_empty()
+        {
+            self.operations[number].phase = Phase::Write { durable };
             let planner = Planner {
                 geometry: &self.geometry,
                 health: &self.health,
@@ -400,6 +414,7 @@ impl Array {
         let operation = &mut self.operations[number];
         operation.pending += self.plan.len() as u32;
         let background = operation.background;
+        let durable = operation.phase == Phase::Write { durable: true };
         if let (Owner::Destage(_), Some(write_back)) = (operation.owner, &mut self.write_back) {
             write_back.in_flight += self.plan.len() as u32;
         }
@@ -407,7 +422,10 @@ impl Array {
             let access = bench.accesses.insert(Access {
                 store: self.place.number,
                 device: planned.disk,
-                kind: planned.kind,
+                kind: match planned.kind {
+                    Kind::Write if durable => Kind::DurableWrite,
+                    kind => kind,
+                },
                 background,
                 offset_bytes: planned.offset_bytes,
                 length_bytes: planned.length_bytes,
@@ -458,8 +476,10 @@ impl Array {
             return;
         }
         let operation = &mut self.operations[number];
-        if operation.phase == Phase::BeforeWrite && !operation.failed {
-            operation.phase = Phase::Write;
+        if let Phase::BeforeWrite { durable } = operation.phase
+            && !operation.failed
+        {
+            operation.phase = Phase::Write { durable };
             self.carry_out(number, bench, ready);
         } else {
             self.end(number, bench, ready);
@@ -485,7 +505,7 @@ impl Array {
         self.plan.clear();
         let planned = match about.kind {
             Kind::Read => planner.read_rest(area.stripe, about.device, low, high, &mut self.plan),
-            Kind::Write => Ok(()),
+            Kind::Write | Kind::DurableWrite | Kind::Flush => Ok(()),
         };
         if planned.is_err() {
             self.operations[number].failed = true;
@@ -499,7 +519,7 @@ impl Array {
         let Operation { owner, failed, phase, area, .. } = self.operations[number];
         if let Owner::Rebuild(disk) = owner {
             if phase == Phase::Read && !failed {
-                self.operations[number].phase = Phase::Write;
+                self.operations[number].phase = Phase::Write { durable: false };
                 self.carry_out(number, bench, ready);
                 return;
             }
@@ -547,7 +567,7 @@ impl Array {
     fn turn_of_cache(&mut self, bench: &mut Bench<'_>, ready: &mut Ready) {
         self.tell_urgency();
         loop {
-            let mut moved = false;
+            let mut moved = self.end_flushes(bench, ready);
             while let Some(request) =
                 self.write_back.as_mut().and_then(|write_back| write_back.admit(bench.now_ns))
             {
@@ -561,13 +581,15 @@ impl Array {
             }
             let Some(write_back) = &mut self.write_back else { return };
             let phase = match write_back.needs_no_reads() {
-                true => Phase::Write,
-                false => Phase::BeforeWrite,
+                true => Phase::Write { durable: false },
+                false => Phase::BeforeWrite { durable: false },
             };
             if let Some((area, bytes)) = write_back.next_area(&self.geometry, bench.now_ns) {
                 self.operate(area, phase, Owner::Destage(bytes), bench, ready);
                 moved = true;
             }
+            // What was written twice leaves without the disks.
+            moved |= self.write_back.as_ref().is_some_and(WriteBack::has_flushed);
             if !moved {
                 return;
             }

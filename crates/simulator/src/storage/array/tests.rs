@@ -46,6 +46,7 @@ impl Rig {
             working_set_bytes: DISK_BYTES,
             random,
             zipf: None,
+            flushes: false,
         };
         let places = Rc::from([0]);
         let place = Place { number: 0, disks: DISKS, memory: MEMORY, places, load };
@@ -144,7 +145,7 @@ impl Rig {
 }
 
 fn back(bytes: u64, start_share: f64, depth: u32, layout: Layout) -> Cache {
-    let write = WriteCache::Back { bytes, start_share, depth };
+    let write = WriteCache::Back { battery: true, bytes, start_share, depth };
     Cache { read_bytes: 0, hits: Hits::WorkingSet, write, layout }
 }
 

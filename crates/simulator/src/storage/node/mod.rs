@@ -3,7 +3,8 @@
 //! Reads are answered by the read cache in flash, by the write buffer if the bytes are still in it, or
 //! by a capacity device, whose answer then also fills the cache. Writes complete when the flash has
 //! them and move to the capacity devices in the background, from the first byte on: a longer wait would
-//! only matter for bytes that are overwritten. Buffers start empty; a window that ends before they
+//! only matter for bytes that are overwritten. A flush goes to the flash, or without a write buffer to the
+//! capacity device. Buffers start empty; a window that ends before they
 //! reach the fill level of the load is reported (`Machine::notes`). In an all-flash node the read cache
 //! has no bytes and reads go to the capacity devices.
 //!
@@ -43,6 +44,9 @@ const DESTAGE_READ: u32 = 5;
 const DESTAGE_WRITE: u32 = 6;
 /// A replica is read to be copied: data that is read once does not go to the read cache.
 const FOR_COPY: u32 = 7;
+/// A flush of the flash, and one of a capacity device.
+const FLUSH_FLASH: u32 = 8;
+const FLUSH_CAPACITY: u32 = 9;
 
 /// The components of a node's parts.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +158,16 @@ impl Node {
         }
         match request.kind {
             Kind::Read => self.read(request, bench),
-            Kind::Write => self.write(request, bench),
+            Kind::Write | Kind::DurableWrite => self.write(request, bench),
+            Kind::Flush => self.flush(request, bench),
+        }
+    }
+
+    fn flush(&mut self, request: Request, bench: &mut Bench<'_>) {
+        let group = &self.groups[(request.disk / self.per_group) as usize];
+        match group.buffer.is_there() {
+            true => self.flash(request, FLUSH_FLASH, 0, bench),
+            false => self.on_capacity(request, FLUSH_CAPACITY, bench),
         }
     }
 
@@ -195,13 +208,14 @@ impl Node {
         let group = request.disk / self.per_group;
         let kind = match purpose {
             FOR_READ | DESTAGE_READ => Kind::Read,
+            FOR_WRITE | FLUSH_FLASH => request.kind,
             _ => Kind::Write,
         };
         let access = bench.accesses.insert(Access {
             store: self.number,
             device: group,
             kind,
-            background: purpose >= FILL || request.background,
+            background: is_background(purpose) || request.background,
             offset_bytes: at,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -217,9 +231,10 @@ impl Node {
             device: self.groups.len() as u32 + request.disk,
             kind: match purpose {
                 FOR_MISS | FOR_COPY => Kind::Read,
+                FOR_WRITE_THROUGH | FLUSH_CAPACITY => request.kind,
                 _ => Kind::Write,
             },
-            background: purpose >= FILL || request.background,
+            background: is_background(purpose) || request.background,
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
             arrived_ns: bench.now_ns,
@@ -245,8 +260,8 @@ impl Node {
 
     fn done(&mut self, about: Access, bench: &mut Bench<'_>, ready: &mut Ready) {
         match about.purpose {
-            FOR_READ => ready.push(about.owner | IN_FRONT),
-            FOR_WRITE_THROUGH | FOR_COPY => ready.push(about.owner),
+            FOR_READ | FLUSH_FLASH => ready.push(about.owner | IN_FRONT),
+            FOR_WRITE_THROUGH | FOR_COPY | FLUSH_CAPACITY => ready.push(about.owner),
             FOR_MISS => {
                 ready.push(about.owner);
                 if self.has_read_cache {
@@ -371,6 +386,11 @@ impl Capacity {
         let at = self.seen.0 + (unit_open(bench.random) * room as f64) as u64;
         Some((at / 4096 * 4096, length as u32))
     }
+}
+
+/// Whether nobody waits for accesses of this purpose; a read for a copy is so by its request.
+fn is_background(purpose: u32) -> bool {
+    matches!(purpose, FILL | DESTAGE_READ | DESTAGE_WRITE | FOR_COPY)
 }
 
 fn request_of(about: &Access) -> Request {

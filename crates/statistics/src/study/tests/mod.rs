@@ -5,6 +5,7 @@ mod decisions;
 mod errors;
 mod figures;
 mod predicted;
+mod promises;
 mod recovery;
 mod replies;
 mod whole;

@@ -4,6 +4,8 @@ use super::*;
 use crate::study::remark::RankCheck;
 use crate::study::test_used::TestedOver;
 use crate::{Surroundings, analyse};
+use stormeter_study::Cell;
+use stormeter_trial::{FlushEvery, Workload};
 
 fn study() -> StudyPlan {
     plan(&["a", "b"], &["w", "x"], &[1, 4])
@@ -104,6 +106,43 @@ fn what_could_not_be_asked_says_why() {
         "iops depends on datastore",
     ] {
         assert_eq!(why(&gone, text), no_trial, "{text}");
+    }
+}
+
+/// A claim about durable writes is not answered from others, and where a study has both, from its own.
+#[test]
+fn durably_counts_only_loads_whose_writes_are_durable_or_flushed() {
+    let mut plan = study();
+    let trials = noisy(&plan, 6, 0.005, 5, |cell| match plan.cells()[cell] {
+        // The workload x is the other way round.
+        Cell { datastore: 1, workload, .. } => {
+            if workload == 0 {
+                0.1
+            } else {
+                -0.1
+            }
+        }
+        _ => 0.0,
+    });
+    let durably = ["b is faster than a, durably", "b is slower than a on w or x, durably"];
+    for text in durably.into_iter().chain(["iops depends on datastore, durably"]) {
+        let of = vec!["w".into(), "x".into()];
+        assert_eq!(unanswered(&trials.ask(&plan, text)), &Unanswered::NotDurable(of), "{text}");
+    }
+    let on_x = trials.ask(&plan, "b is faster than a on x, durably");
+    assert_eq!(unanswered(&on_x), &Unanswered::NotDurable(vec!["x".into()]));
+    let changes: [fn(&mut Workload); 2] =
+        [|io| io.durable = true, |io| io.flush = Some(FlushEvery::Writes { writes: 1 })];
+    for change in changes {
+        let WorkloadKind::Io(io) = &mut plan.workloads[1].kind else { panic!() };
+        (io.durable, io.flush) = (false, None);
+        change(io);
+        let [yes, no] = durably.map(|text| trials.ask(&plan, text));
+        assert_eq!((yes.reply, no.reply), (Reply::No, Reply::Yes));
+        assert_eq!(yes.parts.len(), 2, "x at two loads");
+        assert_eq!(trials.ask(&plan, "b is faster than a on w").reply, Reply::Yes);
+        let w = trials.ask(&plan, "b is faster than a on w, durably");
+        assert_eq!(unanswered(&w), &Unanswered::NotDurable(vec!["w".into()]));
     }
 }
 
