@@ -42,13 +42,15 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-nfs", uses: These(&["disk", "wire"]), pure: true },
     Layer { package: "stormeter-iscsi", uses: These(&["disk", "wire"]), pure: true },
     Layer { package: "stormeter-uring", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-rbd", uses: These(&["disk"]), pure: false },
     Layer { package: "stormeter-server", uses: These(&[]), pure: false },
     Layer { package: "stormeter-probe", uses: These(&[]), pure: false },
     Layer { package: "stormeter-peers", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-ceph", uses: These(&[]), pure: false },
     Layer { package: "stormeter-durable", uses: These(&["disk"]), pure: false },
     Layer {
         package: "stormeter-datastore",
-        uses: These(&["units", "disk", "uring", "wire", "nfs", "iscsi"]),
+        uses: These(&["units", "disk", "uring", "rbd", "wire", "nfs", "iscsi"]),
         pure: false,
     },
     Layer {
@@ -142,7 +144,7 @@ pub(crate) fn short(package: &str) -> &str {
 }
 
 /// What the tests of any package may use in addition.
-const FOR_TESTS: [&str; 5] = ["driver", "simulator", "server", "peers", "testkit"];
+const FOR_TESTS: [&str; 6] = ["driver", "simulator", "server", "peers", "ceph", "testkit"];
 
 /// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
 /// need intervals.

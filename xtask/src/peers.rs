@@ -50,6 +50,10 @@ const PEERS: &[Peer] = &[
     peer("/usr/lib/*/qemu/block-nfs.so", "qemu-block-extra", "benchmarks against libnfs"),
     peer("qemu-system-x86_64", "qemu-system-x86", "guests of labs"),
     peer("xz", "xz-utils", "their kernel"),
+    peer("ceph-mon", "ceph-mon", "a Ceph cluster"),
+    peer("ceph-mgr", "ceph-mgr", "its manager"),
+    peer("ceph-osd", "ceph-osd", "its disks"),
+    peer("ceph", "ceph-common", "asks it"),
     peer("cc", "gcc", "benchmarks against libraries"),
     peer("/usr/include/stdio.h", "libc6-dev", "the same"),
     peer("/usr/include/nfsc/libnfs.h", "libnfs-dev", "the same"),
@@ -124,11 +128,13 @@ pub(crate) fn install(repository: &Repository) -> Result<String, String> {
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const REFUSE: &str = "#!/bin/sh\nexit 101\n";
 /// Units that would start at the next boot.
-const DAEMONS: [&str; 5] = [
+const DAEMONS: [&str; 7] = [
+    "ceph-crash.service",
     "nfs-ganesha.service",
     "nfs-ganesha-lock.service",
     "rpcbind.service",
     "rpcbind.socket",
+    "smartmontools.service",
     "tgt.service",
 ];
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::arguments_ceph::CephOptions;
+
 #[derive(Debug, Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -28,6 +30,8 @@ pub(crate) enum LabCommand {
     Rollback(LabDirectory),
     /// Attach to a guest's serial console; Ctrl-] detaches
     Console(LabConsoleOptions),
+    /// A small Ceph cluster on this machine, in one directory
+    Ceph(CephOptions),
     /// Stop all guests and remove everything the lab has created, including its disks
     Down(LabDirectory),
 }

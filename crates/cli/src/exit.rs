@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use stormeter_ceph::CephError;
 use stormeter_lab::LabError;
 use stormeter_predict::PredictError;
 use stormeter_report::compact::Compact;
@@ -101,6 +102,8 @@ pub(crate) enum Failure {
     Results(ResultsError),
     /// The lab failed.
     Lab(Box<LabError>),
+    /// A cluster of this machine failed.
+    Ceph(Box<CephError>),
     /// A file could not be written or read.
     File(String),
 }
@@ -131,6 +134,16 @@ impl Failure {
                 | LabError::NotOurs { .. } => Exit::Usage,
                 _ => Exit::Failed,
             },
+            Failure::Ceph(error) => match error.as_ref() {
+                CephError::Interrupted => Exit::Interrupted,
+                CephError::Missing { .. }
+                | CephError::Path { .. }
+                | CephError::InUse { .. }
+                | CephError::NotOurs { .. }
+                | CephError::Options { .. }
+                | CephError::NoOsd { .. } => Exit::Usage,
+                _ => Exit::Failed,
+            },
             // A mistyped name.
             Failure::Results(ResultsError::Missing { .. })
             | Failure::Run(RunError::Results(ResultsError::Missing { .. })) => Exit::Usage,
@@ -148,6 +161,7 @@ impl std::fmt::Display for Failure {
             Failure::Run(error) => error.fmt(f),
             Failure::Predict(error) => error.fmt(f),
             Failure::Lab(error) => error.fmt(f),
+            Failure::Ceph(error) => error.fmt(f),
             Failure::Results(error) => error.fmt(f),
         }
     }
@@ -165,6 +179,12 @@ impl From<PredictError> for Failure {
             PredictError::Run(error) => Failure::Run(error),
             error => Failure::Predict(Box::new(error)),
         }
+    }
+}
+
+impl From<CephError> for Failure {
+    fn from(error: CephError) -> Self {
+        Failure::Ceph(Box::new(error))
     }
 }
 

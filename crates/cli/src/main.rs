@@ -3,6 +3,7 @@
 
 mod arguments;
 mod arguments_calibrate;
+mod arguments_ceph;
 mod arguments_compare;
 mod arguments_durable;
 mod arguments_lab;

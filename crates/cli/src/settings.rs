@@ -81,7 +81,7 @@ pub(crate) fn that_help(failure: &Failure, names: SettingNames) -> Vec<String> {
             LabError::NoKvm { .. } => vec!["--accelerator".into()],
             _ => Vec::new(),
         },
-        Failure::Usage(_) | Failure::File(_) => Vec::new(),
+        Failure::Ceph(_) | Failure::Usage(_) | Failure::File(_) => Vec::new(),
     }
 }
 

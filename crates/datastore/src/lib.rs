@@ -1,7 +1,7 @@
 //! Opens a datastore's URL, creates virtual disks on it and does their I/O.
 //!
 //! This is where the engine meets real storage: a directory of a file system, a block device, an
-//! NFS export or an iSCSI LUN accessed by our own client, or nothing at all (`null:`). Everything
+//! NFS export or an iSCSI LUN accessed by our own client, a pool of a Ceph cluster, or nothing at all (`null:`). Everything
 //! that could harm existing data is decided here and nowhere
 //! else, before the first byte is written; see [`Datastore::check`] and [`DatastoreError`].
 //!
@@ -36,6 +36,7 @@ mod presence;
 mod probe;
 mod promise;
 mod punch;
+mod rbd;
 mod signature;
 mod space;
 mod spec;
@@ -56,9 +57,12 @@ pub use null::NullDisks;
 pub use open::{Caching, OpenDisks, OpenOptions};
 pub use prepare::{Fill, Preparation, Prepared};
 pub use presence::OtherRun;
+pub use rbd::RbdDisks;
 pub use signature::{Finding, Signature, inspect};
 pub use space::Space;
 pub use spec::DiskSpec;
 pub use stormeter_iscsi::Secret;
 pub use stormeter_uring::{EngineChoice, available as uring_available};
-pub use url::{DatastoreUrl, Host, IscsiLun, Location, NfsExport, NfsSync, PathPolicy, UrlError};
+pub use url::{
+    DatastoreUrl, Host, IscsiLun, Location, NfsExport, NfsSync, PathPolicy, RbdPool, UrlError,
+};

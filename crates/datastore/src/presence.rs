@@ -47,6 +47,8 @@ pub(crate) enum Shared {
     Disk(String),
     /// A server, by its address.
     Server(SocketAddr),
+    /// A pool of a Ceph cluster, by the cluster's identity and the pool's name.
+    Pool(String),
 }
 
 /// Another run that uses the same storage.
@@ -82,6 +84,7 @@ impl Shared {
             Shared::FileSystem(number) => format!("fs-{number:x}"),
             Shared::Disk(name) => format!("disk-{name}"),
             Shared::Server(address) => format!("server-{address}"),
+            Shared::Pool(identity) => format!("pool-{identity}"),
         }
     }
 
@@ -90,6 +93,7 @@ impl Shared {
             Shared::FileSystem(_) => Sharing::FileSystem,
             Shared::Disk(_) => Sharing::Disk,
             Shared::Server(_) => Sharing::Server,
+            Shared::Pool(_) => Sharing::Pool,
         }
     }
 }

@@ -171,6 +171,11 @@ pub enum StorageEvent {
         /// The sense data that came with it.
         sense: Option<Said>,
     },
+    /// A Ceph cluster was not whole, or did something besides serving.
+    Cluster {
+        /// What it was.
+        trouble: ClusterTrouble,
+    },
     /// Another run of Stormeter used the same storage at the same time.
     OtherRun {
         /// The other run's id, as its results file has it.
@@ -187,6 +192,45 @@ pub enum StorageEvent {
     /// An event of an earlier version, which kept its sentence only.
     Other {
         /// The sentence.
+        said: Said,
+    },
+}
+
+/// What keeps a Ceph cluster from serving as it would at rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "trouble")]
+pub enum ClusterTrouble {
+    /// Storage daemons (OSDs) are down.
+    DaemonsDown {
+        /// Those that are down.
+        down: u32,
+        /// All.
+        of: u32,
+    },
+    /// Placement groups are not active and clean: copies are missing or misplaced.
+    NotClean {
+        /// Those that are not.
+        groups: u32,
+        /// All.
+        of: u32,
+    },
+    /// Placement groups copy data (recovery, backfill).
+    Recovers {
+        /// Their number.
+        groups: u32,
+    },
+    /// Placement groups are scrubbed.
+    Scrubs {
+        /// Their number.
+        groups: u32,
+    },
+    /// A storage daemon or pool is nearly full.
+    NearFull,
+    /// A storage daemon or pool is full: writes wait.
+    Full,
+    /// The monitors did not say.
+    Silent {
+        /// The error.
         said: Said,
     },
 }
@@ -215,6 +259,8 @@ pub enum Sharing {
     Disk,
     /// The server.
     Server,
+    /// The pool of a cluster.
+    Pool,
 }
 
 /// An I/O by its place, without its buffers.

@@ -70,6 +70,8 @@ mod promise;
 pub use clock::Clock;
 pub use datastore_note::{DatastoreFact, DatastoreNote, EngineNote, FoundData};
 pub use disks::{Disks, DisksError, Wait};
-pub use incident::{Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent};
+pub use incident::{
+    ClusterTrouble, Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent,
+};
 pub use operation::{Completion, DeviceError, Kind, Operation};
 pub use promise::{Acknowledged, Promise, PromiseEvidence};

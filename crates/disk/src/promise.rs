@@ -120,6 +120,21 @@ pub enum PromiseEvidence {
         /// It does.
         supported: bool,
     },
+    /// Copies of each object in a pool of a Ceph cluster. A write is acknowledged when all copies that are up are on
+    /// stable storage (BlueStore commits before it acknowledges); with fewer than the least, the pool does not serve.
+    Replicas {
+        /// Copies (`size`).
+        size: u32,
+        /// The least (`min_size`).
+        least: u32,
+        /// The pool is erasure-coded: `size` counts data and coding parts.
+        #[serde(default)]
+        erasure_coded: bool,
+    },
+    /// The cluster does not say how many copies its pool keeps.
+    NoPoolFacts,
+    /// librbd's cache on the client (`rbd_cache`).
+    ClientCache,
     /// The LUN keeps nothing of what is written to it.
     KeepsNothing,
     /// A predicted site says so, or its kind of hardware is assumed to.

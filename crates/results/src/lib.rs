@@ -99,7 +99,7 @@ pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, Prediction};
 pub use host::HostShare;
 pub use stormeter_disk::{
-    Acknowledged, DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident, Io, Promise,
-    PromiseEvidence, Said, Sharing, StalePart, StorageEvent,
+    Acknowledged, ClusterTrouble, DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident,
+    Io, Promise, PromiseEvidence, Said, Sharing, StalePart, StorageEvent,
 };
 pub use trial::{Attempt, Phase, TrialOutcome, TrialRecord};

@@ -60,8 +60,19 @@ impl Whole {
 }
 
 /// The names of threads that do I/O: driving threads, the positional engine's, the workers
-/// of io_uring (`iou-wrk-…`, `iou-sqp-…`; io_uring/io-wq.c and sqpoll.c of the kernel).
-const IO_THREADS: [&str; 3] = ["driver-", "positional-", "iou-"];
+/// of io_uring (`iou-wrk-…`, `iou-sqp-…`; io_uring/io-wq.c and sqpoll.c of the kernel), and those of librbd that
+/// move data: messengers, their dispatchers, finishers and workers. Its timers and logs work whether there is I/O or not.
+const IO_THREADS: [&str; 9] = [
+    "driver-",
+    "positional-",
+    "iou-",
+    "msgr-worker-",
+    "ms_dispatch",
+    "ms_local",
+    "io_context_pool",
+    "taskfin_librbd",
+    "tp_librbd",
+];
 
 /// The time of a thread that ends within the window is charged to the I/Os: an overestimate rather than an
 /// underestimate.

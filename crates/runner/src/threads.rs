@@ -185,6 +185,9 @@ impl Job for Timed<'_> {
             DiskSet::Files(disks) => drive_with(trial, start, disks, clock, watcher, expectations),
             DiskSet::Nfs(disks) => drive_with(trial, start, disks, clock, watcher, expectations),
             DiskSet::Iscsi(disks) => drive_with(trial, start, disks, clock, watcher, expectations),
+            DiskSet::Rbd(disks) => {
+                drive_with(trial, start, &mut **disks, clock, watcher, expectations)
+            }
         }
         .ok()
     }

@@ -1,7 +1,7 @@
 //! The only safe wrapper of io_uring, and its replacements where io_uring is refused: a pool of
 //! threads for files, epoll for connections.
 //!
-//! This crate is the only one of the workspace that may contain `unsafe`, so it offers an interface
+//! This crate and `rbd` are the only ones of the workspace that may contain `unsafe`, so it offers an interface
 //! that no caller can misuse into undefined behaviour, and it knows nothing about what the bytes
 //! mean: files are passed in open, operations are numbers, completions are numbers.
 //!

@@ -31,6 +31,7 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
         }
         LabCommand::Do(options) => perform(options),
         LabCommand::Durable(options) => super::lab_durable::run(options),
+        LabCommand::Ceph(options) => super::lab_ceph::run(options),
         LabCommand::Snapshot(LabDirectory { dir }) => {
             let begin = Instant::now();
             Snapshots::open(dir)?.take()?;

@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod durable;
 pub(crate) mod lab;
+mod lab_ceph;
 mod lab_durable;
 mod lab_start;
 pub(crate) mod net;

@@ -25,6 +25,8 @@ impl Datastore {
             Shared::FileSystem(own) => [own_number, of_mount].contains(&Some(*own)),
             Shared::Disk(own) => disk.as_ref().is_some_and(|disk| disk.disk_name() == *own),
             Shared::Server(own) => server == Some(own.ip()),
+            // Where a cluster keeps its data cannot be seen from a client.
+            Shared::Pool(_) => false,
         })
     }
 }

@@ -28,9 +28,10 @@ use crate::iscsi::IscsiStore;
 use crate::nfs::NfsStore;
 use crate::owner::is_run_id;
 use crate::promise;
+use crate::rbd::RbdStore;
 use crate::{
     Caching, DatastoreError, DatastoreUrl, Description, DiskSpec, FileDisks, Location,
-    NetworkDisks, NullDisks, OpenDisks, OpenOptions, Preparation, Prepared, Space,
+    NetworkDisks, NullDisks, OpenDisks, OpenOptions, Preparation, Prepared, RbdDisks, Space,
 };
 
 pub use durability::Durability;
@@ -48,6 +49,8 @@ pub enum DiskSet {
     Nfs(NetworkDisks<NfsSession>),
     /// Disks on an iSCSI LUN.
     Iscsi(NetworkDisks<IscsiSession>),
+    /// Disks on a pool of a Ceph cluster.
+    Rbd(Box<RbdDisks>),
 }
 
 /// Calls the same method on whichever kind of disks this is.
@@ -58,6 +61,7 @@ macro_rules! each {
             DiskSet::Files($one) => $call,
             DiskSet::Nfs($one) => $call,
             DiskSet::Iscsi($one) => $call,
+            DiskSet::Rbd($one) => $call,
         }
     };
 }
@@ -79,6 +83,7 @@ impl DiskSet {
             Self::Null(_) | Self::Files(_) => Vec::new(),
             Self::Nfs(disks) => disks.take_incidents(),
             Self::Iscsi(disks) => disks.take_incidents(),
+            Self::Rbd(disks) => disks.take_incidents(),
         }
     }
 
@@ -95,6 +100,11 @@ impl DiskSet {
             }
             Self::Nfs(disks) => close_summary(disks),
             Self::Iscsi(disks) => close_summary(disks),
+            Self::Rbd(disks) => {
+                let lost = disks.settle().err();
+                let lost = lost.map(|error| format!("emptying librbd's cache: {error}"));
+                CloseSummary { incidents: disks.take_incidents(), lost }
+            }
         }
     }
 }
@@ -139,6 +149,7 @@ enum Store {
     Device(DeviceStore),
     Nfs(Box<NfsStore>),
     Iscsi(Box<IscsiStore>),
+    Rbd(Box<RbdStore>),
 }
 
 impl Datastore {
@@ -154,6 +165,7 @@ impl Datastore {
         }
         let engine = match url.location {
             Location::Null => "none".to_owned(),
+            Location::Rbd(_) => "librbd".to_owned(),
             Location::Nfs(_) | Location::Iscsi(_) => match expected_engine(url.engine)? {
                 "positional" => "epoll".to_owned(),
                 engine => engine.to_owned(),
@@ -177,6 +189,9 @@ impl Datastore {
                 export, url.engine, &run_id, number, must_exist,
             )?)),
             Location::Iscsi(lun) => Store::Iscsi(Box::new(IscsiStore::open(lun, url, claimant)?)),
+            Location::Rbd(pool) => {
+                Store::Rbd(Box::new(RbdStore::open(pool, &run_id, number, must_exist)?))
+            }
         };
         let mut datastore = Self {
             url: url.clone(),
@@ -246,6 +261,14 @@ impl Datastore {
                 description.promise = Some(store.promise());
                 description.notes = store.notes.clone();
             }
+            Store::Rbd(store) => {
+                description.kind = "rbd".into();
+                description.direct = true;
+                description.protocol = store.protocol();
+                description.logical_block_bytes = crate::rbd::LOGICAL_BLOCK_BYTES;
+                description.promise = Some(store.promise());
+                description.notes = store.notes.clone();
+            }
         }
         let engine = self.engine_notes().into_iter();
         description.notes.extend(engine.map(|engine| DatastoreFact::Engine { engine }));
@@ -264,6 +287,7 @@ impl Datastore {
         match &self.store {
             Store::Directory(store) => store.space().ok().filter(|space| space.total_bytes > 0),
             Store::Nfs(store) => store.space().ok().filter(|space| space.total_bytes > 0),
+            Store::Rbd(store) => store.space().ok().filter(|space| space.total_bytes > 0),
             Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => None,
         }
     }
@@ -273,7 +297,9 @@ impl Datastore {
         match &self.store {
             Store::Nfs(store) => vec![store.address()],
             Store::Iscsi(store) => store.addresses().to_vec(),
-            Store::Null { .. } | Store::Directory(_) | Store::Device(_) => Vec::new(),
+            Store::Null { .. } | Store::Directory(_) | Store::Device(_) | Store::Rbd(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -299,6 +325,7 @@ impl Datastore {
             Store::Device(store) => store.check(disks),
             Store::Nfs(store) => store.check(disks),
             Store::Iscsi(store) => store.check(disks),
+            Store::Rbd(store) => store.check(disks),
         }
     }
 
@@ -320,6 +347,7 @@ impl Datastore {
             Store::Device(store) => store.prepare(&mut preparation),
             Store::Nfs(store) => store.prepare(&mut preparation),
             Store::Iscsi(store) => store.prepare(&mut preparation),
+            Store::Rbd(store) => store.prepare(&mut preparation),
         }
     }
 
@@ -330,6 +358,7 @@ impl Datastore {
             Store::Device(store) => store.prepared(),
             Store::Nfs(store) => store.prepared(),
             Store::Iscsi(store) => store.prepared(),
+            Store::Rbd(store) => store.prepared(),
         }
     }
 
@@ -356,7 +385,9 @@ impl Datastore {
             let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
             return Err(DatastoreError::NotPrepared { first, last });
         };
-        if caching == Caching::Client && matches!(self.store, Store::Nfs(_) | Store::Iscsi(_)) {
+        if caching == Caching::Client
+            && matches!(self.store, Store::Nfs(_) | Store::Iscsi(_) | Store::Rbd(_))
+        {
             return Err(DatastoreError::NoClientCache { name: self.url.to_string() });
         }
         let (files, extents) = match &self.store {
@@ -384,6 +415,9 @@ impl Datastore {
                 let disks = store.disks(numbers, spec, open)?;
                 self.remember(disks.engine_name(), disks.notes());
                 return Ok(DiskSet::Iscsi(disks));
+            }
+            Store::Rbd(store) => {
+                return Ok(DiskSet::Rbd(Box::new(store.disks(numbers, spec, open)?)));
             }
         };
         let disks = FileDisks::open(self.url.engine, files, extents, spec.size_bytes, |options| {
@@ -436,6 +470,7 @@ impl Datastore {
             Store::Device(store) => store.keep_for_check()?,
             Store::Nfs(store) => store.keep_for_check()?,
             Store::Iscsi(store) => store.keep_for_check()?,
+            Store::Rbd(store) => store.keep_for_check()?,
         }
         self.keep = true;
         Ok(())
@@ -448,6 +483,7 @@ impl Datastore {
             Store::Device(store) => store.remove(),
             Store::Nfs(store) => store.remove(),
             Store::Iscsi(store) => store.remove(),
+            Store::Rbd(store) => store.remove(),
         }
     }
 }

@@ -35,6 +35,7 @@ impl Datastore {
                 Block::of(store.number).map(|it| Shared::Disk(it.disk_name())).into_iter().collect()
             }
             Store::Nfs(store) => vec![Shared::Server(store.address())],
+            Store::Rbd(store) => vec![Shared::Pool(store.identity())],
             Store::Iscsi(store) => {
                 let mut addresses = store.addresses().to_vec();
                 addresses.sort();
@@ -54,7 +55,8 @@ impl Datastore {
         let (marks, is_shared) = match &self.store {
             Store::Directory(store) => (Some(store.marks_of_others()), store.is_shared()),
             Store::Nfs(store) if !lookout.is_blind => (store.marks_of_others(), true),
-            Store::Nfs(_) => (Some(Vec::new()), true),
+            Store::Rbd(store) if !lookout.is_blind => (store.marks_of_others(), true),
+            Store::Nfs(_) | Store::Rbd(_) => (Some(Vec::new()), true),
             Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => (Some(Vec::new()), false),
         };
         let Some(marks) = marks else {
@@ -76,6 +78,7 @@ impl Datastore {
             match &self.store {
                 Store::Directory(store) => store.renew_mark(lookout.renewed),
                 Store::Nfs(store) => store.renew_mark(lookout.renewed),
+                Store::Rbd(store) => store.renew_mark(lookout.renewed),
                 Store::Null { .. } | Store::Device(_) | Store::Iscsi(_) => {}
             }
         }
@@ -100,7 +103,7 @@ pub fn stays_of_this_process(url: &DatastoreUrl) -> Vec<String> {
             let own = marks.into_iter().filter(|(_, owner)| owner.life(false) == Life::Own);
             own.map(|(name, _)| path.join(name).display().to_string()).collect()
         }
-        Location::Device(_) | Location::Nfs(_) | Location::Iscsi(_) => {
+        Location::Device(_) | Location::Nfs(_) | Location::Iscsi(_) | Location::Rbd(_) => {
             vec![format!("the disks on {url}")]
         }
     }

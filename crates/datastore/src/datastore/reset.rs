@@ -41,6 +41,12 @@ impl Datastore {
                 Store::Directory(store) => return store.discard(&mut preparation),
                 Store::Device(store) => store.discard(0..spec.count, spec.size_bytes)?,
                 Store::Iscsi(store) => store.discard(0..spec.count, spec.size_bytes)?,
+                Store::Rbd(store) => {
+                    store.forget();
+                    let mut prepared = store.prepare(&mut preparation)?;
+                    prepared.notes.push(DatastoreFact::Recreated);
+                    return Ok(prepared);
+                }
                 Store::Nfs(store) => {
                     store.forget();
                     let mut prepared = store.prepare(&mut preparation)?;
@@ -55,6 +61,7 @@ impl Datastore {
             Store::Device(store) => store.forget(),
             Store::Nfs(store) => store.forget(),
             Store::Iscsi(store) => store.forget(),
+            Store::Rbd(store) => store.forget(),
         }
         self.prepare(preparation)
     }
@@ -79,6 +86,7 @@ impl Datastore {
             Store::Null { .. } => Ok(()),
             Store::Directory(store) => store.make_fresh(disks),
             Store::Nfs(store) => store.make_fresh(disks),
+            Store::Rbd(store) => store.make_fresh(disks),
             Store::Device(store) => store.discard(disks, spec.size_bytes),
             Store::Iscsi(store) => store.discard(disks, spec.size_bytes),
         };

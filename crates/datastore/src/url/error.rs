@@ -4,7 +4,7 @@ use stormeter_units::nearest;
 
 /// The URLs that this version opens, as listed in messages.
 const KNOWN: &str =
-    "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, null:";
+    "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, rbd:pool, null:";
 
 /// An invalid URL of a datastore.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -8,6 +8,7 @@ mod authority;
 mod error;
 mod iscsi;
 mod nfs;
+mod rbd;
 #[cfg(test)]
 mod tests;
 
@@ -28,15 +29,11 @@ pub use error::UrlError;
 pub(crate) use iscsi::PORTAL_PORT;
 pub use iscsi::{IscsiLun, PathPolicy};
 pub use nfs::{NfsExport, NfsSync};
+pub use rbd::RbdPool;
 
 /// Planned schemes, and their names.
-const PLANNED: [(&str, &str); 5] = [
-    ("nbd", "NBD"),
-    ("rbd", "Ceph RBD"),
-    ("nvme-tcp", "NVMe over TCP"),
-    ("s3", "S3"),
-    ("http", "HTTP"),
-];
+const PLANNED: [(&str, &str); 4] =
+    [("nbd", "NBD"), ("nvme-tcp", "NVMe over TCP"), ("s3", "S3"), ("http", "HTTP")];
 
 /// The location of a datastore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +47,8 @@ pub enum Location {
     Nfs(Box<NfsExport>),
     /// A LUN of an iSCSI target, accessed directly; disks are extents of it.
     Iscsi(Box<IscsiLun>),
+    /// Images in a pool of a Ceph cluster.
+    Rbd(Box<RbdPool>),
     /// Nothing: every operation completes at once.
     Null,
 }
@@ -80,6 +79,7 @@ impl DatastoreUrl {
             Some("file") => locate(file_path(body)?),
             Some("nfs") => Location::Nfs(Box::new(NfsExport::parse(&body[4..])?)),
             Some("iscsi") => Location::Iscsi(Box::new(IscsiLun::parse(&body[6..])?)),
+            Some("rbd") => Location::Rbd(Box::new(RbdPool::parse(&body[4..])?)),
             Some("null") if body == "null:" => Location::Null,
             Some("null") => return Err(UrlError::Null),
             Some(other) => return Err(unknown(other)),
@@ -96,6 +96,10 @@ impl DatastoreUrl {
         if self.location == Location::Null {
             let known = "null: has no options";
             return Err(unknown_option(name, &[], known));
+        }
+        if let Location::Rbd(pool) = &mut self.location {
+            // librbd does its I/O itself.
+            return pool.set(name, value);
         }
         if name == "engine" {
             self.engine = match value {
@@ -143,7 +147,7 @@ impl DatastoreUrl {
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Directory(path) | Location::Device(path) => Some(path),
-            Location::Nfs(_) | Location::Iscsi(_) | Location::Null => None,
+            Location::Nfs(_) | Location::Iscsi(_) | Location::Rbd(_) | Location::Null => None,
         }
     }
 
@@ -151,6 +155,7 @@ impl DatastoreUrl {
         let mut options = match &self.location {
             Location::Nfs(export) => export.options(),
             Location::Iscsi(lun) => lun.options(),
+            Location::Rbd(pool) => pool.options(),
             _ => Vec::new(),
         };
         if !self.direct {
@@ -180,7 +185,7 @@ fn unknown(scheme: &str) -> UrlError {
     match PLANNED.iter().find(|(planned, _)| *planned == scheme) {
         Some(&(scheme, words)) => UrlError::NotYet { scheme, words },
         None => {
-            let meant = nearest(scheme, ["file", "nfs", "iscsi", "null"]);
+            let meant = nearest(scheme, ["file", "nfs", "iscsi", "rbd", "null"]);
             UrlError::UnknownScheme { scheme: scheme.into(), meant }
         }
     }
@@ -214,6 +219,7 @@ impl fmt::Display for DatastoreUrl {
             Location::Null => return out.write_str("null:"),
             Location::Nfs(export) => write!(out, "{export}")?,
             Location::Iscsi(lun) => write!(out, "{lun}")?,
+            Location::Rbd(pool) => write!(out, "{pool}")?,
             Location::Directory(path) | Location::Device(path) => {
                 let text = path.to_string_lossy();
                 if text.contains('?') && text.starts_with('/') {

@@ -149,6 +149,46 @@ fn a_bad_lun_says_what_to_write_and_never_the_password() {
 }
 
 #[test]
+fn pools_are_read_and_written() {
+    let url = DatastoreUrl::parse("rbd:vms").unwrap();
+    let Location::Rbd(pool) = &url.location else { panic!("{url:?}") };
+    assert_eq!((pool.pool.as_str(), pool.name.as_str(), pool.id.as_str()), ("vms", "vm", "admin"));
+    assert_eq!((pool.cache, pool.stripe_unit(), pool.features), (false, None, None));
+    assert_eq!(url.to_string(), "rbd:vms");
+    assert!(url.path().is_none());
+
+    let text = "rbd:vms/test?conf=/etc/my%20ceph.conf&id=me&namespace=a&object-size=1MiB&stripes=4\
+                &stripe-unit=16KiB&features=layering,exclusive-lock&cache=1&timeout=5s";
+    let url = DatastoreUrl::parse(text).unwrap();
+    let Location::Rbd(pool) = &url.location else { panic!("{url:?}") };
+    assert_eq!(pool.conf.as_deref(), Some(Path::new("/etc/my ceph.conf")));
+    assert_eq!((pool.object_bytes, pool.stripes, pool.features), (Some(1 << 20), Some(4), Some(5)));
+    assert_eq!((pool.stripe_unit(), pool.cache, pool.timeout.as_secs()), (Some(16 << 10), true, 5));
+    assert_eq!(url.to_string(), text);
+    // Stripes alone have a unit that small requests reach.
+    let url = DatastoreUrl::parse("rbd:vms?stripes=3").unwrap();
+    let Location::Rbd(pool) = &url.location else { panic!("{url:?}") };
+    assert_eq!(pool.stripe_unit(), Some(64 << 10));
+
+    for text in ["rbd:", "rbd:/x", "rbd:a/", "rbd:a/b/c", "rbd:a@snap", "rbd://h/x"] {
+        let error = DatastoreUrl::parse(text).unwrap_err().to_string();
+        assert!(error.contains("rbd:pool"), "{text}: {error}");
+    }
+    for (option, words) in [
+        ("object-size=3MiB", "power of two"),
+        ("stripes=0", "1 to 1024"),
+        ("stripe-unit=100", "power of two"),
+        ("features=fast", "exclusive-lock"),
+        ("cache=maybe", "0 or cache=1"),
+        ("engine=uring", "conf=FILE"),
+        ("direct=0", "conf=FILE"),
+    ] {
+        let error = DatastoreUrl::parse(&format!("rbd:vms?{option}")).unwrap_err().to_string();
+        assert!(error.contains(words), "{option}: {error}");
+    }
+}
+
+#[test]
 fn bad_options_say_what_to_write() {
     let message = |text: &str| DatastoreUrl::parse(text).unwrap_err().to_string();
     assert!(message("/srv?dirct=0").contains("direct=0|1"));

@@ -1,6 +1,6 @@
 //! What happened on the way to storage, as a clause without full stop.
 
-use stormeter_results::{Incident, Io, Sharing, StalePart, StorageEvent};
+use stormeter_results::{ClusterTrouble, Incident, Io, Sharing, StalePart, StorageEvent};
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use crate::wording::plural;
@@ -20,6 +20,7 @@ pub(super) fn other_run(run_id: &str, pid: u32, machine: Option<&str>, sharing: 
         Sharing::FileSystem => "file system",
         Sharing::Disk => "disk",
         Sharing::Server => "server",
+        Sharing::Pool => "pool",
     };
     format!(
         "another run of stormeter (process {pid}{machine}, run {run_id}) used the same {shared} at the same time"
@@ -90,6 +91,7 @@ fn event(event: &StorageEvent) -> String {
         StorageEvent::OtherRun { run_id, pid, machine, sharing } => {
             other_run(run_id, *pid, machine.as_deref(), *sharing)
         }
+        StorageEvent::Cluster { trouble } => cluster(trouble),
         StorageEvent::Unlisted => "another event, which is not listed".into(),
         StorageEvent::Other { said } => said.to_string(),
         StorageEvent::Stale { part } => {
@@ -119,6 +121,34 @@ fn event(event: &StorageEvent) -> String {
             format!("{said} ({code:#04x})")
         }
         StorageEvent::TargetMessage { said, sense: None, .. } => said.to_string(),
+    }
+}
+
+fn cluster(trouble: &ClusterTrouble) -> String {
+    match trouble {
+        ClusterTrouble::DaemonsDown { down, of } => {
+            format!("{down} of {} of the cluster down", plural(u64::from(*of), "OSD"))
+        }
+        ClusterTrouble::NotClean { groups, of } => {
+            format!(
+                "{groups} of {} not active and clean",
+                plural(u64::from(*of), "placement group")
+            )
+        }
+        ClusterTrouble::Recovers { groups } => {
+            format!(
+                "the cluster was recovering ({})",
+                plural(u64::from(*groups), "placement group")
+            )
+        }
+        ClusterTrouble::Scrubs { groups } => {
+            format!("the cluster was scrubbing ({})", plural(u64::from(*groups), "placement group"))
+        }
+        ClusterTrouble::NearFull => {
+            "the cluster is nearly full: an OSD or pool is near its limit".into()
+        }
+        ClusterTrouble::Full => "the cluster is full: writes wait until there is room".into(),
+        ClusterTrouble::Silent { said } => format!("the cluster's state is unknown: {said}"),
     }
 }
 
@@ -198,6 +228,14 @@ mod tests {
             shared(Some("esx2"), Sharing::FileSystem),
             shared(None, Sharing::Disk),
             shared(None, Sharing::Server),
+            shared(None, Sharing::Pool),
+            E::Cluster { trouble: ClusterTrouble::DaemonsDown { down: 1, of: 3 } },
+            E::Cluster { trouble: ClusterTrouble::NotClean { groups: 4, of: 33 } },
+            E::Cluster { trouble: ClusterTrouble::Recovers { groups: 1 } },
+            E::Cluster { trouble: ClusterTrouble::Scrubs { groups: 2 } },
+            E::Cluster { trouble: ClusterTrouble::NearFull },
+            E::Cluster { trouble: ClusterTrouble::Full },
+            E::Cluster { trouble: ClusterTrouble::Silent { said: "no answer".into() } },
             E::Unlisted,
             E::Other { said: "as an earlier version said".into() },
         ]

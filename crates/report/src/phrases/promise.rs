@@ -71,6 +71,14 @@ pub(crate) fn evidence(evidence: &PromiseEvidence) -> String {
         PromiseEvidence::ForcedUnitAccess { supported: false } => {
             "no DPOFUA: the LUN has no FUA".into()
         }
+        PromiseEvidence::Replicas { size, least, erasure_coded: false } => {
+            format!("all of {size} replicas that are up have it, at least {least}")
+        }
+        PromiseEvidence::Replicas { size, least, erasure_coded: true } => {
+            format!("all of {size} erasure-coded parts that are up have it, at least {least}")
+        }
+        PromiseEvidence::NoPoolFacts => "the cluster does not say how many copies it keeps".into(),
+        PromiseEvidence::ClientCache => "librbd's cache on this host is on".into(),
         PromiseEvidence::KeepsNothing => "the LUN keeps nothing of what is written to it".into(),
         PromiseEvidence::Modelled { what } => format!("modelled: {what}"),
     }
@@ -83,6 +91,7 @@ fn shown_by(evidence: &PromiseEvidence) -> Option<Acknowledged> {
         PromiseEvidence::PageCache
         | PromiseEvidence::FileSystemInMemory { .. }
         | PromiseEvidence::LoopThroughPageCache { .. }
+        | PromiseEvidence::ClientCache
         | PromiseEvidence::DeviceInMemory { .. }
         | PromiseEvidence::CopyOnWrite { .. }
         | PromiseEvidence::NothingStored
@@ -95,6 +104,8 @@ fn shown_by(evidence: &PromiseEvidence) -> Option<Acknowledged> {
         PromiseEvidence::MountedSync { .. }
         | PromiseEvidence::DeviceCache { write_back: false, .. }
         | PromiseEvidence::NfsCommitsAtOnce
+        | PromiseEvidence::Replicas { .. }
+        | PromiseEvidence::NoPoolFacts
         | PromiseEvidence::ModePage { write_cache: false } => Acknowledged::Stable,
         // What is meant depends on the words.
         PromiseEvidence::NfsWrites { .. } | PromiseEvidence::Modelled { .. } => return None,
@@ -197,6 +208,10 @@ mod tests {
             E::NoModePage,
             E::ForcedUnitAccess { supported: true },
             E::ForcedUnitAccess { supported: false },
+            E::Replicas { size: 3, least: 2, erasure_coded: false },
+            E::Replicas { size: 6, least: 5, erasure_coded: true },
+            E::NoPoolFacts,
+            E::ClientCache,
             E::KeepsNothing,
             E::Modelled { what: "an array with a battery".into() },
         ]

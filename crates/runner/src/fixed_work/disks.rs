@@ -52,6 +52,7 @@ impl Job for OnDisks<'_> {
             DiskSet::Files(disks) => drive(trial, start, disks, clock, watcher),
             DiskSet::Nfs(disks) => drive(trial, start, disks, clock, watcher),
             DiskSet::Iscsi(disks) => drive(trial, start, disks, clock, watcher),
+            DiskSet::Rbd(disks) => drive(trial, start, &mut **disks, clock, watcher),
         }
         .ok()
     }

@@ -1,0 +1,59 @@
+//! Images on a cluster that is started for the test. One cluster serves all parts, because a start takes as long as they do;
+//! they follow one another, because some of them harm it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod faults;
+#[path = "../network/fixture.rs"]
+mod fixture;
+mod images;
+mod ownership;
+
+use std::path::Path;
+
+use stormeter_ceph::{ClusterOptions, GuardedCluster};
+
+/// The cluster, and what its datastores are called.
+pub(crate) struct Bench {
+    pub(crate) cluster: GuardedCluster,
+    pub(crate) directory: tempfile::TempDir,
+}
+
+impl Bench {
+    /// The URL of a datastore on it, with more options.
+    pub(crate) fn url(&self, options: &str) -> String {
+        url(&self.cluster.conf(), options)
+    }
+}
+
+pub(crate) fn url(conf: &Path, options: &str) -> String {
+    let and = if options.is_empty() { "" } else { "&" };
+    format!("rbd:rbd/test?conf={}{and}{options}", conf.display())
+}
+
+type Part = (&'static str, fn(&Bench));
+
+#[test]
+fn images_on_a_cluster() {
+    let directory = tempfile::tempdir().unwrap();
+    let cluster =
+        GuardedCluster::up(&directory.path().join("cluster"), &ClusterOptions::with_osds(2));
+    let cluster = cluster.unwrap_or_else(|error| panic!("{error}"));
+    let bench = Bench { cluster, directory };
+    let parts: [Part; 10] = [
+        ("what is written is read, however it is laid out", images::round_trips),
+        ("what is promised", images::promises),
+        ("an I/O beyond its disk", images::bounds),
+        ("fresh disks", images::fresh_disks),
+        ("images of others", ownership::foreign_images),
+        ("what a killed run left", ownership::leftovers),
+        ("two runs", ownership::two_runs),
+        ("a cluster that cannot be used", faults::refusals),
+        ("a cluster that falls silent", faults::silence),
+        ("an OSD that is killed", faults::killed_osds),
+    ];
+    for (name, part) in parts {
+        eprintln!("{name}");
+        part(&bench);
+    }
+}
