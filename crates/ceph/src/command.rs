@@ -99,20 +99,24 @@ pub(crate) fn run(
     let end = Instant::now() + patience;
     let status = loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
-            break status.to_string();
+            break Some(status);
         }
         if Instant::now() >= end {
             let _ = child.kill();
             let _ = child.wait();
-            break format!("ended after {} s without an answer", patience.as_secs());
+            break None;
         }
         thread::sleep(LOOK);
     };
     let text = |thread: thread::JoinHandle<String>| thread.join().unwrap_or_default();
     let said = Said { output: text(output), errors: text(errors) };
-    if status == "exit status: 0" {
+    if status.is_some_and(|status| status.success()) {
         return Ok(said);
     }
+    let status = status.map_or_else(
+        || format!("ended after {} s without an answer", patience.as_secs()),
+        |status| status.to_string(),
+    );
     let arguments: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
     Err(CephError::Command {
         command: format!("{program} {} {input}", arguments.join(" ")),

@@ -113,15 +113,6 @@ impl RbdDisks {
                 return Ok(());
             }
         };
-        // What abandoned operations have taken is missing: the cluster is still silent.
-        let is_silent = self.tickets.iter().flatten().any(|ticket| ticket.is_abandoned);
-        let missing = |refused: &mut Vec<Completion>, reason: &str| {
-            if is_silent {
-                refused.push(Completion::failed(one.slot, TIMED_OUT));
-                return Ok(());
-            }
-            Err(DisksError { action: "submitting to librbd", reason: reason.into() })
-        };
         let address = if one.kind == Kind::Flush {
             ptr::null_mut()
         } else {
@@ -129,10 +120,7 @@ impl RbdDisks {
             match self.buffers.claim(one.buffer, one.length_bytes, is_read) {
                 Some(address) => address,
                 None => {
-                    return missing(
-                        &mut self.refused,
-                        "the buffer is in use, too short or does not exist",
-                    );
+                    return self.missing(one, "the buffer is in use, too short or does not exist");
                 }
             }
         };
@@ -140,7 +128,7 @@ impl RbdDisks {
             if one.kind != Kind::Flush {
                 self.buffers.release(one.buffer);
             }
-            return missing(&mut self.refused, "more operations than agreed");
+            return self.missing(one, "more operations than agreed");
         };
         let memory = self.buffers.memory();
         let result = launch(image, memory, &self.landing, ticket, one, address);
@@ -156,6 +144,17 @@ impl RbdDisks {
         self.tickets[ticket as usize] =
             Some(Ticket { operation: *one, since, is_abandoned: false });
         Ok(())
+    }
+
+    /// An operation lacks its buffer or a ticket. If abandoned operations have them, the cluster is still silent;
+    /// otherwise the caller broke its promise.
+    #[cold]
+    fn missing(&mut self, one: &Operation, reason: &str) -> Result<(), DisksError> {
+        if self.tickets.iter().flatten().any(|ticket| ticket.is_abandoned) {
+            self.refused.push(Completion::failed(one.slot, TIMED_OUT));
+            return Ok(());
+        }
+        Err(DisksError { action: "submitting to librbd", reason: reason.into() })
     }
 
     /// Ends an operation that has landed, or sends the flush that makes a durable write durable.
