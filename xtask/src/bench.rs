@@ -5,8 +5,7 @@ use crate::peers;
 use crate::repository::Repository;
 use crate::steps::Finding;
 
-/// Built together, and without the features of the gates: built separately, or with more features, cargo would
-/// rebuild the dependencies that both share.
+/// Built together: built separately, cargo would rebuild the dependencies that both share.
 const PACKAGES: [&str; 2] = ["stormeter", "stormeter-bench"];
 
 /// The chore `bench`.
@@ -26,9 +25,6 @@ pub(crate) fn check(repository: &Repository) -> Finding {
 fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
     let mut cargo = repository.cargo(&["build", "--release", "--quiet"]);
     cargo.args(PACKAGES.map(|package| format!("--package={package}")));
-    if arguments.contains(&"--short") {
-        cargo.arg("--no-default-features");
-    }
     succeed(&mut cargo)?;
     succeed(repository.command(repository.target.join("release/stormeter-bench")).args(arguments))
 }
@@ -54,12 +50,8 @@ mod tests {
         let repository = Repository::open().unwrap();
         let program = built(&repository, &["--package=stormeter"]);
         let packages = PACKAGES.map(|package| format!("--package={package}"));
-        let mut gates: Vec<&str> = packages.iter().map(String::as_str).collect();
-        gates.push("--no-default-features");
+        let gates: Vec<&str> = packages.iter().map(String::as_str).collect();
         let rebuilt: Vec<_> = program.difference(&built(&repository, &gates)).cloned().collect();
         assert!(program.len() > 50 && rebuilt.is_empty(), "{rebuilt:#?}");
-        gates.pop();
-        let all = built(&repository, &gates);
-        assert!(program.difference(&all).count() > 0, "the feature is not needed any more");
     }
 }

@@ -46,7 +46,8 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-server", uses: These(&[]), pure: false },
     Layer { package: "stormeter-probe", uses: These(&[]), pure: false },
     Layer { package: "stormeter-peers", uses: These(&[]), pure: false },
-    Layer { package: "stormeter-ceph", uses: These(&[]), pure: false },
+    Layer { package: "stormeter-timed-disk", uses: These(&["units"]), pure: false },
+    Layer { package: "stormeter-ceph", uses: These(&["timed-disk"]), pure: false },
     Layer { package: "stormeter-durable", uses: These(&["disk"]), pure: false },
     Layer {
         package: "stormeter-datastore",
@@ -147,8 +148,9 @@ pub(crate) fn short(package: &str) -> &str {
 const FOR_TESTS: [&str; 6] = ["driver", "simulator", "server", "peers", "ceph", "testkit"];
 
 /// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
-/// need intervals.
-const FOR_TESTS_OF: [(&str, &str); 1] = [("simulator", "statistics")];
+/// need intervals; faults of a datastore show in what trials and numbered records see of them.
+const FOR_TESTS_OF: [(&str, &str); 3] =
+    [("simulator", "statistics"), ("datastore", "trial"), ("datastore", "durable")];
 
 /// What only tests may use: it is in nothing that is shipped.
 const FOR_TESTS_ONLY: [&str; 1] = ["testkit"];

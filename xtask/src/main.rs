@@ -4,6 +4,7 @@
 //! run the same on a contributor's machine as in CI.
 
 mod bench;
+mod ceph;
 mod checks;
 mod child;
 mod deny;
@@ -36,6 +37,7 @@ cargo xtask CHORE
   static               build, inspect and try the static binary (musl)
   peers                install the programs that the checks need, where possible
   fuzz [RUNS]          fuzz the protocols' decoders and sessions with mutated streams, for a long time
+  ceph [--kills N]     kill OSDs of a small Ceph cluster at random moments, 20 unless given: nothing may be lost
   deny                 check dependencies with cargo-deny: advisories, licences, sources
   help                 print this help
 ";
@@ -56,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run(chore: &str, rest: &[String]) -> Result<(), String> {
-    if !rest.is_empty() && !matches!(chore, "test" | "tidy" | "bench" | "fuzz" | "truth") {
+    if !rest.is_empty() && !matches!(chore, "test" | "tidy" | "bench" | "fuzz" | "truth" | "ceph") {
         return Err(format!("'{chore}' takes no arguments; see cargo xtask help"));
     }
     match chore {
@@ -76,6 +78,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
         "bench" => bench::run(&repository, rest),
         "truth" => truth::run(&repository, rest.first().map(String::as_str)),
         "fuzz" => fuzz::run(&repository, rest),
+        "ceph" => ceph::run(&repository, rest),
         "static" => static_binary::run(&repository),
         "peers" => peers::run(&repository),
         _ => deny::run(&repository),
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_chores_are_those_that_the_help_tells_of() {
-        for name in ["test", "tidy", "bench", "truth", "static", "peers", "deny", "help"] {
+        for name in ["test", "tidy", "bench", "truth", "static", "peers", "ceph", "deny", "help"] {
             assert!(is_chore(name), "{name}");
         }
         assert!(!is_chore("cargo") && !is_chore("") && !is_chore("tests"));

@@ -88,6 +88,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         verification: None,
         needs_target: false,
         durability: Default::default(),
+        clones: false,
     };
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;
     let workload = drive.workload();

@@ -15,6 +15,8 @@ pub(crate) enum Engine {
     Null { bytes: u64 },
     /// Files through io_uring, direct, with fixed buffers and registered files; one job per file.
     Uring { files: Vec<PathBuf>, bytes: u64 },
+    /// An image in the pool `rbd` of the cluster whose configuration `CEPH_CONF` names.
+    Rbd { image: String, bytes: u64 },
 }
 
 /// When a run ends.
@@ -103,10 +105,17 @@ impl Fio {
                 option("allow_file_create", "0".into());
                 option("size", bytes.to_string());
             }
+            Engine::Rbd { image, bytes } => {
+                option("ioengine", "rbd".into());
+                option("clientname", "admin".into());
+                option("pool", "rbd".into());
+                option("rbdname", image.clone());
+                option("size", bytes.to_string());
+            }
         }
         words.extend(self.extra.iter().cloned());
         match &self.engine {
-            Engine::Null { .. } => words.push("--name=job".into()),
+            Engine::Null { .. } | Engine::Rbd { .. } => words.push("--name=job".into()),
             Engine::Uring { files, .. } => {
                 for (index, file) in files.iter().enumerate() {
                     words.push(format!("--name=job{index}"));

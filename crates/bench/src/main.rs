@@ -37,6 +37,7 @@ mod pairs;
 mod plan;
 mod process;
 mod queue;
+mod rbd;
 mod scale;
 mod simulate;
 mod simulator;
@@ -77,11 +78,12 @@ fn main() -> ExitCode {
 }
 
 /// Sections that are measured together and share a table.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("generator", &["null", "file", "scale"]),
     ("agreement", &["agreement"]),
     ("flush", &["flush"]),
     ("agents", &["agent"]),
+    ("rbd", &["rbd"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
     ("simulator", &["simulator"]),
@@ -129,6 +131,7 @@ fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Li
         "agreement" if !arguments.short => agreement::measure(arguments),
         "flush" if !arguments.short => flush::measure(arguments),
         "scale" if !arguments.short => scale::measure(arguments, store),
+        "rbd" if !arguments.short => rbd::measure(arguments),
         "nfs" => nfs::measure(arguments),
         "iscsi" => iscsi::measure(arguments),
         "simulator" if !arguments.short => simulator::measure(arguments),

@@ -70,8 +70,10 @@ impl Cluster {
     pub(crate) fn check_alive(&self, state: &State) -> Result<(), CephError> {
         let running = running(&self.directory)?;
         let wanted = state.osds.iter().filter(|osd| !osd.ended).map(|osd| Daemon::Osd(osd.id));
+        let disks = state.osds.iter().filter(|osd| osd.options.disk.is_some());
         match [Daemon::Monitor, Daemon::Manager]
             .into_iter()
+            .chain(disks.map(|osd| Daemon::Disk(osd.id)))
             .chain(wanted)
             .find(|daemon| running.iter().all(|process| process.daemon != *daemon))
         {

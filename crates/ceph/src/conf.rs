@@ -24,7 +24,7 @@ pub(crate) fn text(directory: &Directory, state: &State) -> String {
     }
     for one in &state.osds {
         conf.section(&format!("osd.{}", one.id));
-        store(&mut conf, one);
+        store(&mut conf, directory, one);
     }
     conf.section("client.admin");
     conf.set("keyring", directory.admin_keyring().display());
@@ -155,12 +155,16 @@ fn osd(conf: &mut Conf, directory: &Directory, state: &State) {
     ]);
 }
 
-fn store(conf: &mut Conf, osd: &Osd) {
+fn store(conf: &mut Conf, directory: &Directory, osd: &Osd) {
     let options = &osd.options;
     conf.set("crush_location", format_args!("root=default host={}", options.node));
     conf.set("bluestore_block_size", options.store_bytes);
     if let Some(store) = &options.store {
         conf.set("bluestore_block_path", store.display());
+    }
+    if options.disk.is_some() {
+        let disk = directory.disk(osd.id).join(stormeter_timed_disk::DISK);
+        conf.set("bluestore_block_path", disk.display());
     }
     if options.cache_bytes > 0 {
         conf.set("bluestore_block_db_create", "true");

@@ -3,6 +3,7 @@
 //! They are found by their command line, which names the program and the cluster's configuration
 //! file. A file with a process id would be wrong as soon as the id is used again.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
@@ -31,6 +32,8 @@ pub(crate) enum Daemon {
     Monitor,
     Manager,
     Osd(u32),
+    /// The process that serves the disk of an OSD.
+    Disk(u32),
 }
 
 impl Daemon {
@@ -39,6 +42,7 @@ impl Daemon {
             Self::Monitor => "mon.a".into(),
             Self::Manager => "mgr.x".into(),
             Self::Osd(id) => format!("osd.{id}"),
+            Self::Disk(id) => format!("disk.{id}"),
         }
     }
 
@@ -47,11 +51,27 @@ impl Daemon {
         name.split_once('.').map(|(_, id)| id.to_owned()).unwrap_or_default()
     }
 
-    pub(crate) fn program(self) -> Program {
+    /// Its program, if that is one of Ceph's.
+    fn program(self) -> Option<Program> {
         match self {
-            Self::Monitor => MON,
-            Self::Manager => MGR,
-            Self::Osd(_) => OSD,
+            Self::Monitor => Some(MON),
+            Self::Manager => Some(MGR),
+            Self::Osd(_) => Some(OSD),
+            Self::Disk(_) => None,
+        }
+    }
+
+    /// Its command line.
+    fn command_line(self, directory: &Directory) -> Result<Vec<OsString>, CephError> {
+        match (self, self.program()) {
+            (Self::Disk(id), _) => crate::disk_server::command_line(directory, id),
+            (_, None) => Ok(Vec::new()),
+            (_, Some(program)) => {
+                let mut words = vec![program.path()?.into_os_string()];
+                words.extend(self.arguments(directory).map(OsString::from));
+                words.push("-f".into());
+                Ok(words)
+            }
         }
     }
 
@@ -62,15 +82,13 @@ impl Daemon {
 
     /// Starts it, and returns as soon as it runs; whether it serves is another matter.
     pub(crate) fn start(self, directory: &Directory) -> Result<(), CephError> {
-        let failed = |source| CephError::Start { program: self.program().name.into(), source };
+        let failed = |source| CephError::Start { program: self.name(), source };
         let mut shell = SETSID
             .command()?
             .arg(SHELL.path()?)
             .args(["-c", START])
             .arg(directory.output(&self.name()))
-            .arg(self.program().path()?)
-            .args(self.arguments(directory))
-            .arg("-f")
+            .args(self.command_line(directory)?)
             .current_dir(directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -139,6 +157,10 @@ fn of_command_line(pid: u32, conf: &Path) -> Option<Daemon> {
     let program = words.next()?;
     let program = Path::new(program.as_ref()).file_name()?.to_str()?.to_owned();
     let words: Vec<_> = words.collect();
+    if let Some(id) = crate::disk_server::served(&words, conf) {
+        // Before it is executed, the words are those of the shell.
+        return (!words.iter().any(|word| word == START)).then_some(Daemon::Disk(id));
+    }
     let is_daemon = words.first()? == "-c"
         && Path::new(words.get(1)?.as_ref()) == conf
         && words.get(2)? == "-i"

@@ -16,7 +16,8 @@ pub(crate) const STATE: &str = "stormeter-ceph.json";
 
 /// What we make, besides the state file and the directories of OSDs, which begin with `osd.`.
 pub(crate) const FILES: [&str; 4] = ["ceph.conf", "client.admin.keyring", "mon.keyring", "mon.map"];
-pub(crate) const FOLDERS: [&str; 5] = ["run", "log", "modules", "mon.a", "mgr.x"];
+pub(crate) const FOLDERS: [&str; 7] =
+    ["run", "log", "modules", "mon.a", "mgr.x", "disks", "stores"];
 
 /// An open directory.
 #[derive(Debug)]
@@ -60,6 +61,16 @@ impl Directory {
 
     pub(crate) fn keyring(&self, daemon: &str) -> PathBuf {
         self.data(daemon).join("keyring")
+    }
+
+    /// Where the disk of an OSD is mounted.
+    pub(crate) fn disk(&self, id: u32) -> PathBuf {
+        self.file("disks").join(id.to_string())
+    }
+
+    /// The file that holds what is on the disk of an OSD.
+    pub(crate) fn store(&self, id: u32) -> PathBuf {
+        self.file("stores").join(id.to_string())
     }
 
     /// What a daemon printed: its errors, mostly.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::CephError;
 use crate::cluster::Cluster;
-use crate::daemon::{end, running};
+use crate::daemon::{Daemon, end, running};
 use crate::directory::{FILES, FOLDERS, STATE};
 use crate::error::at;
 use crate::state::State;
@@ -25,7 +25,11 @@ impl Cluster {
         // A start that goes on at the same time may add one more.
         let limit = Instant::now() + 4 * PATIENCE;
         loop {
-            let processes = running(directory)?;
+            let (disks, daemons): (Vec<_>, Vec<_>) = running(directory)?
+                .into_iter()
+                .partition(|process| matches!(process.daemon, Daemon::Disk(_)));
+            // A disk is ended when nothing uses it any more.
+            let processes = if daemons.is_empty() { disks } else { daemons };
             if processes.is_empty() {
                 break;
             }
@@ -36,6 +40,8 @@ impl Cluster {
             if let Some(cache) = crate::conf::separate_cache(osd) {
                 remove(&cache, |path| std::fs::remove_file(path))?;
             }
+            crate::disk::unmount(directory, osd.id);
+            remove(&directory.disk(osd.id), |path| std::fs::remove_dir(path))?;
             remove_folder(&directory.data(&format!("osd.{}", osd.id)))?;
         }
         for folder in FOLDERS {

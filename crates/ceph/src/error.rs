@@ -68,6 +68,22 @@ pub enum CephError {
         /// The reason.
         source: io::Error,
     },
+    /// The disk of an OSD cannot be served.
+    #[error(
+        "the disk of osd.{osd} cannot be served over FUSE, for which root or fusermount3 (Debian: fuse3) is needed: {source}"
+    )]
+    Disk {
+        /// The OSD.
+        osd: u32,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The disk of an OSD has no speed that could be changed.
+    #[error("osd.{osd} has no disk of its own: start the cluster with disks that have a speed")]
+    NoDisk {
+        /// The OSD.
+        osd: u32,
+    },
     /// A daemon ended although nobody told it to.
     #[error("{daemon} has ended; the end of its log:\n{log}")]
     Died {

@@ -51,6 +51,20 @@ impl Cluster {
         daemon.start(&self.directory)
     }
 
+    /// Undoes all that happened to OSDs: starts those that were ended, gives each disk its speed, and waits until all
+    /// copies of all data are there again.
+    ///
+    /// # Errors
+    /// An OSD cannot be started, or the cluster is not clean in time.
+    pub fn restore(&self, patience: Duration) -> Result<(), CephError> {
+        let state = State::read(&self.directory)?;
+        crate::disk::slow(&self.directory, &state.osds)?;
+        for osd in state.osds.iter().filter(|osd| osd.ended) {
+            self.start_osd(osd.id)?;
+        }
+        self.wait_clean(patience)
+    }
+
     /// Stops an OSD's process in its tracks (SIGSTOP), as a disk that does not answer would: requests wait
     /// until the cluster notices after `osd_heartbeat_grace`.
     ///
@@ -72,6 +86,30 @@ impl Cluster {
         Ok(())
     }
 
+    /// Stops the monitor in its tracks: it accepts connections and answers nothing. OSDs serve on, and notice no failure
+    /// of each other.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub fn freeze_monitor(&self) -> Result<(), CephError> {
+        self.signal_monitor(Signal::SIGSTOP)
+    }
+
+    /// Lets a frozen monitor continue.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub fn thaw_monitor(&self) -> Result<(), CephError> {
+        self.signal_monitor(Signal::SIGCONT)
+    }
+
+    fn signal_monitor(&self, what: Signal) -> Result<(), CephError> {
+        let daemon = Daemon::Monitor;
+        let missing = || CephError::NotRunning { daemon: daemon.name() };
+        self.process(daemon)?.ok_or_else(missing)?.signal(&self.directory, what);
+        Ok(())
+    }
+
     /// Changes a setting of an OSD until it ends.
     ///
     /// # Errors
@@ -79,6 +117,17 @@ impl Cluster {
     pub fn set_osd(&self, id: u32, name: &str, value: &str) -> Result<(), CephError> {
         State::read(&self.directory)?.osd(id)?;
         set(&self.directory, Daemon::Osd(id), name, value)
+    }
+
+    /// Checks that there is such an OSD, and that its disk has a speed if it is to be changed.
+    ///
+    /// # Errors
+    /// There is none, or it has none.
+    pub fn check_osd(&self, id: u32, needs_disk: bool) -> Result<(), CephError> {
+        match needs_disk {
+            true => self.disk(id).map(drop),
+            false => State::read(&self.directory)?.osd(id).map(drop),
+        }
     }
 
     /// Has an OSD scrub everything that it is the primary of, now.

@@ -15,13 +15,16 @@ use crate::cluster::Cluster;
 use crate::options::ClusterOptions;
 use crate::program::SHELL;
 
-/// Reads until the pipe is closed, then kills whatever has the configuration file as an argument.
+/// Reads until the pipe is closed, then kills whatever has the configuration file as an argument, and unmounts disks.
 /// The file's name is in the environment, so that the shell does not find itself.
 const GUARD: &str = "cat >/dev/null 2>&1
 cd /proc
 for pid in [0-9]*; do
   if tr '\\0' '\\n' <$pid/cmdline | grep -qxF \"$CLUSTER_CONF\"; then kill -9 $pid; fi
 done 2>/dev/null
+while read -r _ place _; do
+  case $place in \"${CLUSTER_CONF%/*}\"/disks/*) umount -l \"$place\" || fusermount3 -u -z \"$place\";; esac
+done </proc/self/mounts 2>/dev/null
 ";
 
 /// A cluster that is ended and removed when it is dropped, and whose daemons end with this process.

@@ -25,6 +25,8 @@ mod command;
 mod conf;
 mod daemon;
 mod directory;
+mod disk;
+mod disk_server;
 mod down;
 mod error;
 mod fault;
@@ -40,10 +42,12 @@ mod up;
 mod wait;
 
 pub use cluster::Cluster;
+pub use disk_server::DiskServer;
 pub use error::CephError;
 pub use guard::GuardedCluster;
 pub use options::{ClusterOptions, FailureDomain, OsdOptions, PoolOptions};
 pub use status::{Check, Health, OsdStatus, PoolStatus, Status};
+pub use stormeter_timed_disk::{Counters, Speed};
 pub use wait::Counts;
 
 /// The pool that every cluster has, initialised for block devices.

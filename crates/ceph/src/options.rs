@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use stormeter_timed_disk::Speed;
 
 use crate::CephError;
 
@@ -40,6 +41,10 @@ pub struct ClusterOptions {
     /// Further settings, as (section, name, value), such as (`osd`, `osd_max_backfills`, `1`). They come after
     /// those that we make, and win.
     pub settings: Vec<(String, String, String)>,
+    /// What serves a disk with a computed speed: a program and its first arguments, after which it gets those of
+    /// [`DiskServer`](crate::DiskServer). Needed if an OSD has such a disk.
+    #[serde(default)]
+    pub disk_server: Vec<String>,
     /// How long the start may take until all placement groups are clean.
     pub patience: Duration,
 }
@@ -60,6 +65,7 @@ impl ClusterOptions {
             pool: PoolOptions::default(),
             cache_memory_bytes: 32 << 20,
             settings: Vec::new(),
+            disk_server: Vec::new(),
             patience: Duration::from_secs(120),
         }
     }
@@ -71,25 +77,40 @@ impl ClusterOptions {
             return refuse(format!("{count} OSDs: a cluster has 1 to {MOST_OSDS}"));
         }
         self.osds.iter().try_for_each(OsdOptions::check)?;
+        if self.disk_server.is_empty() && self.osds.iter().any(|osd| osd.disk.is_some()) {
+            return refuse("nothing is named that serves the disks of the OSDs".into());
+        }
         self.pool.check()?;
-        let (places, what) = match self.failure_domain {
-            FailureDomain::Osd => (self.osds.len(), "OSDs"),
+        let places = match self.failure_domain {
+            FailureDomain::Osd => self.osds.len(),
             FailureDomain::Node => {
                 let mut nodes: Vec<&str> = self.osds.iter().map(|osd| osd.node.as_str()).collect();
                 nodes.sort_unstable();
                 nodes.dedup();
-                (nodes.len(), "nodes")
+                nodes.len()
             }
         };
-        if self.pool.replicas as usize > places {
-            return refuse(format!(
-                "{} replicas need as many {what}, and there are {places}: placement groups would \
-                 never be clean",
-                self.pool.replicas
-            ));
-        }
-        Ok(())
+        check_places(self.pool.replicas, self.failure_domain, places)
     }
+}
+
+/// Refuses more copies than there are places that no two may share.
+pub(crate) fn check_places(
+    replicas: u32,
+    domain: FailureDomain,
+    places: usize,
+) -> Result<(), CephError> {
+    if replicas as usize <= places {
+        return Ok(());
+    }
+    let what = match domain {
+        FailureDomain::Osd => "OSDs",
+        FailureDomain::Node => "nodes",
+    };
+    let what = format!(
+        "{replicas} replicas need as many {what}, and there are {places}: placement groups would never be clean"
+    );
+    Err(CephError::Options { what })
 }
 
 /// Options of an OSD.
@@ -106,6 +127,9 @@ pub struct OsdOptions {
     pub cache_bytes: u64,
     /// Where that file is: an existing directory on faster storage, or next to the store.
     pub cache_directory: Option<PathBuf>,
+    /// The speed of a disk of its own, which holds the store; otherwise the store is as fast as the machine's disk.
+    #[serde(default)]
+    pub disk: Option<Speed>,
 }
 
 impl OsdOptions {
@@ -118,6 +142,7 @@ impl OsdOptions {
             store: None,
             cache_bytes: 0,
             cache_directory: None,
+            disk: None,
         }
     }
 
@@ -129,6 +154,9 @@ impl OsdOptions {
                 "invalid node '{}': expected letters, digits and hyphens",
                 self.node
             ));
+        }
+        if self.disk.is_some() && self.store.is_some() {
+            return refuse("an OSD has a disk with a speed or an existing store, not both".into());
         }
         for (bytes, what) in [(self.store_bytes, "store"), (self.cache_bytes, "cache device")] {
             if bytes < SMALLEST_STORE && !(what == "cache device" && bytes == 0) {

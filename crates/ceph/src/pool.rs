@@ -3,14 +3,15 @@
 use crate::CephError;
 use crate::cluster::Cluster;
 use crate::command::ceph;
-use crate::options::PoolOptions;
+use crate::options::{FailureDomain, PoolOptions, check_places};
+use crate::state::State;
 
-/// The commands that make a pool for block devices.
-pub(crate) fn create(name: &str, options: &PoolOptions) -> Vec<String> {
+/// The commands that make a pool for block devices, placed by a rule or by that of all pools.
+pub(crate) fn create(name: &str, options: &PoolOptions, rule: &str) -> Vec<String> {
     let PoolOptions { replicas, min_replicas, placement_groups: count } = *options;
     let sure = if replicas == 1 { " --yes-i-really-mean-it" } else { "" };
     vec![
-        format!("osd pool create {name} {count} {count} replicated --autoscale-mode=off"),
+        format!("osd pool create {name} {count} {count} replicated {rule} --autoscale-mode=off"),
         format!("osd pool set {name} size {replicas}{sure}"),
         format!("osd pool set {name} min_size {min_replicas}"),
         // What `rbd pool init` does, besides a test write.
@@ -26,7 +27,42 @@ impl Cluster {
     pub fn create_pool(&self, name: &str, options: &PoolOptions) -> Result<(), CephError> {
         check_name(name)?;
         options.check()?;
-        ceph(&self.directory, &create(name, options)).map(drop)
+        ceph(&self.directory, &create(name, options, "")).map(drop)
+    }
+
+    /// Creates a pool on some of the OSDs only, as if the cluster had no others.
+    ///
+    /// # Errors
+    /// The name is invalid, there is no such OSD, or there are fewer OSDs, or nodes if copies may not share one, than
+    /// replicas; or the monitor refuses the pool.
+    pub fn create_pool_on(
+        &self,
+        name: &str,
+        options: &PoolOptions,
+        osds: &[u32],
+        domain: FailureDomain,
+    ) -> Result<(), CephError> {
+        check_name(name)?;
+        options.check()?;
+        let mut state = State::read(&self.directory)?;
+        let mut lines = vec![format!("osd crush add-bucket {name} root")];
+        let mut nodes = Vec::new();
+        for id in osds {
+            let node = &state.osd(*id)?.options.node;
+            // The name of a bucket is unique, and an OSD may be in several.
+            lines.push(format!("osd crush add {id} 1 root={name} host={name}-{node}"));
+            nodes.push(node.clone());
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        let (kind, places) = match domain {
+            FailureDomain::Osd => ("osd", osds.len()),
+            FailureDomain::Node => ("host", nodes.len()),
+        };
+        check_places(options.replicas, domain, places)?;
+        lines.push(format!("osd crush rule create-replicated {name} {name} {kind}"));
+        lines.extend(create(name, options, name));
+        ceph(&self.directory, &lines).map(drop)
     }
 
     /// Removes a pool and all that is in it.

@@ -83,7 +83,8 @@ impl Cluster {
         let cluster = Self { directory };
         let up = cluster.start(&state, cancelled).and_then(|()| {
             let left = options.patience.saturating_sub(begin.elapsed());
-            cluster.wait_clean_unless(left, cancelled)
+            cluster.wait_clean_unless(left, cancelled)?;
+            crate::disk::slow(&cluster.directory, &state.osds)
         });
         match up {
             Ok(()) => Ok(cluster),
@@ -97,6 +98,7 @@ impl Cluster {
     fn start(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Result<(), CephError> {
         let directory = &self.directory;
         write_files(directory, state)?;
+        crate::disk::start(directory, &state.osds)?;
         thread::scope(|scope| {
             let stores: Vec<_> = state
                 .osds
@@ -111,7 +113,7 @@ impl Cluster {
             let mut lines: Vec<String> = new.collect();
             // The modules that the manager does not find, because we gave it none.
             lines.push("health mute MGR_MODULE_ERROR --sticky".into());
-            lines.extend(crate::pool::create(POOL, &state.options.pool));
+            lines.extend(crate::pool::create(POOL, &state.options.pool, ""));
             ceph(directory, &lines)?;
             for (store, osd) in stores.into_iter().zip(&state.osds) {
                 while !store.is_finished() && !cancelled() {
@@ -158,13 +160,16 @@ impl Cluster {
         let id = state.add(options)?;
         state.write(directory)?;
         write_conf(directory, &state)?;
-        let osd = state.osd(id)?;
+        let osd = state.osd(id)?.clone();
+        let disks = std::slice::from_ref(&osd);
+        crate::disk::start(directory, disks)?;
         let daemon = Daemon::Osd(id);
         write_keyring(directory, &daemon.name(), &Entry::osd(&daemon.name())?)?;
         make_store(directory, id, &osd.uuid)?;
         import_key(directory, &daemon.name())?;
         ceph(directory, &[format!("osd new {} {id}", osd.uuid)])?;
         daemon.start(directory)?;
+        crate::disk::slow(directory, disks)?;
         Ok(id)
     }
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use stormeter_ceph::{
-    CephError, Cluster, ClusterOptions, GuardedCluster, OsdOptions, POOL, PoolOptions, Status,
+    CephError, Cluster, ClusterOptions, FailureDomain, GuardedCluster, OsdOptions, POOL,
+    PoolOptions, Status,
 };
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -51,6 +52,7 @@ fn a_cluster_lives_fails_recovers_and_leaves_nothing() {
     a_new_cluster_is_clean_and_healthy(&cluster);
     another_can_open_it_and_none_can_start_in_it(&directory, &options);
     what_it_does_not_have_is_refused(&cluster);
+    a_pool_may_be_on_some_of_the_osds(&cluster);
     a_killed_osd_degrades_it_until_it_is_back(&cluster);
     a_daemon_that_died_is_named(&cluster);
     a_frozen_osd_is_noticed(&cluster);
@@ -115,6 +117,32 @@ fn what_it_does_not_have_is_refused(cluster: &Cluster) {
     assert!(matches!(error, CephError::Command { .. }), "{error}");
     let error = cluster.set_osd(0, "no_such_setting", "1").unwrap_err();
     assert!(error.to_string().contains("osd.0"), "{error}");
+    let error = cluster.slow_osd(0, 2.0).unwrap_err();
+    assert!(matches!(error, CephError::NoDisk { osd: 0 }), "{error}");
+    assert!(matches!(cluster.check_osd(7, false), Err(CephError::NoOsd { .. })));
+    let mut options = ClusterOptions::with_osds(1);
+    options.osds[0].disk = "8ms,100MB/s".parse().ok();
+    let error = Cluster::up(Path::new("/nowhere"), &options).unwrap_err().to_string();
+    assert!(error.contains("nothing is named that serves the disks"), "{error}");
+}
+
+/// Placement groups of other pools keep the OSD that this one leaves out.
+fn a_pool_may_be_on_some_of_the_osds(cluster: &Cluster) {
+    let options = PoolOptions { replicas: 2, min_replicas: 1, placement_groups: 8 };
+    let error = cluster.create_pool_on("few", &options, &[1], FailureDomain::Osd).unwrap_err();
+    assert!(error.to_string().contains("2 replicas need as many OSDs, and there are 1"), "{error}");
+    cluster.create_pool_on("few", &options, &[0, 2], FailureDomain::Node).unwrap();
+    cluster.wait_clean(PATIENCE).unwrap();
+    let listed = cluster.command(&["pg ls-by-pool few"]).unwrap();
+    let groups = listed[0]["pg_stats"].as_array().or(listed[0].as_array()).unwrap();
+    assert_eq!(groups.len(), 8);
+    for group in groups {
+        let mut osds: Vec<u64> =
+            group["acting"].as_array().unwrap().iter().filter_map(|osd| osd.as_u64()).collect();
+        osds.sort_unstable();
+        assert_eq!(osds, [0, 2], "{group}");
+    }
+    cluster.remove_pool("few").unwrap();
 }
 
 fn a_killed_osd_degrades_it_until_it_is_back(cluster: &Cluster) {
@@ -126,8 +154,7 @@ fn a_killed_osd_degrades_it_until_it_is_back(cluster: &Cluster) {
     assert!(status.checks.iter().any(|check| check.code == "OSD_DOWN"), "{status:?}");
     let error = cluster.wait_clean(Duration::from_millis(300)).unwrap_err().to_string();
     assert!(error.contains("2 of 2 OSDs are up"), "{error}");
-    cluster.start_osd(1).unwrap();
-    cluster.wait_clean(PATIENCE).unwrap();
+    cluster.restore(PATIENCE).unwrap();
     let status = cluster.status().unwrap();
     assert!(status.is_clean() && status.osds[1].up, "{status:?}");
 }

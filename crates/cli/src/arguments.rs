@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use stormeter_timed_disk::Speed;
 
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
@@ -81,6 +82,9 @@ removes its disks and exits. See docs/agents.md.")]
     /// Answer at once from nothing, for the ceiling of what talks to servers
     #[command(hide = true)]
     ServeNull(ServeNullOptions),
+    /// Serve a disk with a computed speed, for the embedded datastores of a study
+    #[command(hide = true)]
+    ServeDisk(ServeDiskOptions),
     /// List the built-in workloads with sources, or print one
     Profile(ProfileOptions),
     /// Print a JSON Schema of files or of what --json prints
@@ -264,6 +268,27 @@ pub(crate) struct ServeNfsOptions {
     #[arg(long)]
     pub(crate) print_url: bool,
     /// End when standard input ends, as a child of another program does
+    #[arg(long)]
+    pub(crate) until_stdin_ends: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeDiskOptions {
+    /// The file for its content, which is made again
+    pub(crate) store: PathBuf,
+    /// The directory where it is mounted
+    pub(crate) directory: PathBuf,
+    /// Its size
+    pub(crate) bytes: u64,
+    /// Its speed, such as 8ms,100MB/s
+    pub(crate) speed: Speed,
+    /// Mirrored pairs of such disks in a RAID-10; 0 is one disk
+    #[arg(long, default_value_t = 0)]
+    pub(crate) pairs: u32,
+    /// Print nothing but the URL, which is all there is
+    #[arg(long)]
+    pub(crate) print_url: bool,
+    /// End when standard input ends, which it always does
     #[arg(long)]
     pub(crate) until_stdin_ends: bool,
 }

@@ -47,6 +47,14 @@ impl ServerChild {
     }
 }
 
+/// The command line that serves the disk of an OSD, to which the cluster adds what it has to know.
+pub(crate) fn disk_server() -> Result<Vec<String>, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::File(format!("this program cannot be found: {error}")))?;
+    let words = ["lab", "ceph", "serve-disk"].map(str::to_owned);
+    Ok([vec![program.display().to_string()], words.into()].concat())
+}
+
 impl Drop for ServerChild {
     fn drop(&mut self) {
         // It ends when its standard input does.

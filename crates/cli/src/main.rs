@@ -88,6 +88,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Lab(options) => commands::lab::run(&options),
         Command::Net(options) => commands::net::run(&options),
         Command::Agent(options) => commands::agent::run(&options),
+        Command::ServeDisk(options) => commands::serve_disk::run(&options),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Profile(options) => commands::profile::run(&options),

@@ -49,6 +49,16 @@ pub enum DatastoreError {
         /// The server's reason, with advice.
         reason: String,
     },
+    /// A cluster is reached and does not serve.
+    #[error("{name} did not serve a request within {waited} (?timeout=){why}")]
+    Unserved {
+        /// The datastore.
+        name: String,
+        /// How long was waited.
+        waited: String,
+        /// What it says of itself, as the end of the sentence.
+        why: &'static str,
+    },
     /// I/O to a datastore failed in the middle of an operation.
     #[error("{name} broke off: {reason}; see the server's log, then run again")]
     Broken {
@@ -372,6 +382,14 @@ pub enum DatastoreError {
     NoClientCache {
         /// The datastore.
         name: String,
+    },
+    /// The storage cannot make a disk as a clone of another one, or not as it was opened.
+    #[error("{name} cannot clone a disk: {reason}; deploy by copy, or leave this datastore out")]
+    NoClones {
+        /// The datastore.
+        name: String,
+        /// What it lacks, or who can.
+        reason: &'static str,
     },
     /// The storage does not know flushes or durable writes.
     #[error("{name} refuses a {operation} ({error}): {}", unsupported(*operation))]

@@ -34,6 +34,20 @@ pub trait Disks {
     /// may be in use for a moment after its completion: a server can answer before the kernel has sent
     /// the rest of what went out with it. Only [`Disks::reap`] lets go of it.
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]>;
+
+    /// Makes disk `disk` as a clone of disk `template`: the storage lets both share their blocks until they are written,
+    /// and no byte passes through here. It completes on `slot` like an operation, with 0. Until then there is no disk
+    /// `disk`, and no operation on it may be submitted.
+    ///
+    /// # Errors
+    /// The disks were not opened for this, or cannot do it at all: unless implemented, none can.
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        let _ = (template, disk, slot);
+        Err(DisksError {
+            action: "cloning a disk",
+            reason: "this storage has no clones, or its disks were opened without them".into(),
+        })
+    }
 }
 
 /// The I/O queue of the disks failed.
@@ -57,5 +71,9 @@ impl<D: Disks + ?Sized> Disks for Box<D> {
 
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
         (**self).buffer(buffer)
+    }
+
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        (**self).clone_disk(template, disk, slot)
     }
 }

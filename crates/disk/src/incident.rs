@@ -226,8 +226,17 @@ pub enum ClusterTrouble {
     },
     /// A storage daemon or pool is nearly full.
     NearFull,
-    /// A storage daemon or pool is full: writes wait.
+    /// A storage daemon or pool is full.
     Full,
+    /// The cluster lets clients wait, because it was told to (flags `pauserd`, `pausewr`).
+    Paused {
+        /// Reads wait.
+        reads: bool,
+        /// Writes wait.
+        writes: bool,
+    },
+    /// The pool was removed.
+    NoPool,
     /// The monitors did not say.
     Silent {
         /// The error.

@@ -153,6 +153,7 @@ fn file_test() -> FixedWork {
 
 fn deployment() -> FixedWork {
     FixedWork::Deploy(Deployment {
+        clone: false,
         copy_bytes: MIB,
         outstanding: 4,
         customise_writes: 30,

@@ -48,9 +48,11 @@ pub struct Chap {
 pub struct TgtOptions {
     /// The last part of the target's name.
     pub name: String,
-    /// The size of each logical unit, from LUN 1 on; LUN 0 is the target's controller.
+    /// The size of each further logical unit, from LUN 1 on unless there are `unit_files`; LUN 0 is the target's controller.
     pub units_bytes: Vec<u64>,
-    /// How their files are accessed.
+    /// Existing files or devices that are the first logical units, accessed with `O_DIRECT`.
+    pub unit_files: Vec<PathBuf>,
+    /// How the others' files are accessed.
     pub backing: Backing,
     /// The size of a logical block; the target's default is 512.
     pub block_bytes: u32,
@@ -73,6 +75,7 @@ impl Default for TgtOptions {
         Self {
             name: "disk".into(),
             units_bytes: vec![64 << 20],
+            unit_files: Vec::new(),
             backing: Backing::default(),
             block_bytes: 512,
             chap: None,
@@ -110,8 +113,8 @@ impl Tgt {
         // The programs run in a folder below it.
         let directory = std::path::absolute(&directory).map_err(at(&directory))?;
         let scratch = TempDir::with_prefix_in("tgt", &directory).map_err(at(&directory))?;
-        for (index, bytes) in options.units_bytes.iter().enumerate() {
-            make_file(&unit_file(scratch.path(), index + 1), *bytes)?;
+        for (lun, bytes) in (options.unit_files.len() + 1..).zip(&options.units_bytes) {
+            make_file(&unit_file(scratch.path(), lun), *bytes)?;
         }
         let [first, second] = port::free()?;
         let ports = if options.two_portals { vec![first, second] } else { vec![first] };
@@ -133,7 +136,7 @@ impl Tgt {
             return Err(PeerError::NotReady { program: TGTD.name, waited_s: 0, log });
         }
         self.admin("target", "new", &["--targetname", &self.target_name()])?;
-        for index in 0..self.options.units_bytes.len() {
+        for index in 0..self.options.units_bytes.len() + self.options.unit_files.len() {
             self.attach(index + 1)?;
         }
         for (name, value) in &self.options.parameters {
@@ -164,11 +167,13 @@ impl Tgt {
     }
 
     fn attach(&self, lun: usize) -> Result<(), PeerError> {
+        let own = unit_file(self.scratch.path(), lun);
+        let given = self.options.unit_files.get(lun - 1);
         let kind = match self.options.backing {
-            Backing::ReadWrite => "rdwr",
-            Backing::Asynchronous => "aio",
+            Backing::ReadWrite if given.is_none() => "rdwr",
+            Backing::ReadWrite | Backing::Asynchronous => "aio",
         };
-        let file = unit_file(self.scratch.path(), lun);
+        let file = given.unwrap_or(&own);
         let (lun, file) = (lun.to_string(), file.to_string_lossy());
         let block = self.options.block_bytes.to_string();
         let mut arguments = vec!["--lun", &lun, "--backing-store", &file, "--bstype", kind];
@@ -206,7 +211,7 @@ impl Tgt {
     /// # Errors
     /// The target refuses it.
     pub fn add_unit(&mut self, bytes: u64) -> Result<u32, PeerError> {
-        let lun = self.options.units_bytes.len() + 1;
+        let lun = self.options.unit_files.len() + self.options.units_bytes.len() + 1;
         make_file(&unit_file(self.scratch.path(), lun), bytes)?;
         self.attach(lun)?;
         self.options.units_bytes.push(bytes);

@@ -26,6 +26,9 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
         if let (WorkloadKind::Transfer(_), None) = (&order.work, &run.site.client) {
             return Err(PredictError::NoClient { cell: label() });
         }
+        if order.work.clones() {
+            return Err(PredictError::NoClones { cell: label() });
+        }
         let machine =
             run.machine().map_err(|source| PredictError::Machine { cell: label(), source })?;
         for (noticed, fault) in noticed.iter_mut().zip(&planned) {

@@ -54,6 +54,14 @@ pub enum PredictError {
         /// The cell.
         cell: String,
     },
+    /// Clones have no model.
+    #[error(
+        "{cell}: a site has no model of storage that clones disks; deploy by copy, or leave the workload out"
+    )]
+    NoClones {
+        /// The cell.
+        cell: String,
+    },
     /// A step or a fault that the site has no model of.
     #[error(transparent)]
     Fault(#[from] RefusedFault),

@@ -218,6 +218,21 @@ fn what_the_site_cannot_bear_is_reported_before_anything_is_written() {
 }
 
 #[test]
+fn clones_have_no_model_and_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let study =
+        STUDY.replace("  - vm-4k\n", "  - {name: desks, deploy: {clone: true}, size: 4MiB}\n");
+    let error = predict_study(&request(&study, &path, 1), &AtomicBool::new(false), &mut Silent);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("desks") && error.contains("no model of storage that clones"),
+        "{error}"
+    );
+    assert!(!path.exists());
+}
+
+#[test]
 fn changes_of_the_site_are_further_datastores() {
     let study = STUDY.replace("workloads:", "site: {rate: [1, 2]}\nworkloads:");
     let study = study.replace(

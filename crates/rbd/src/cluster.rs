@@ -230,6 +230,10 @@ fn connect(library: &Library, settings: &ClusterSettings) -> Result<Connection, 
         return Err(RbdError::NoPool { pool: settings.pool.clone() });
     }
     checked(result, "opening pool", &pool)?;
+    // A write that finds no room then fails with ENOSPC or EDQUOT instead of waiting for room. Images that are opened
+    // inherit it.
+    // SAFETY: the pool is open, and nobody else has it yet.
+    unsafe { (connection.functions.rados_set_osdmap_full_try)(connection.pool) };
     if let Some(namespace) = &settings.namespace {
         let namespace = c_name(namespace)?;
         // SAFETY: the pool is open, nobody else has it yet, and the text is copied.

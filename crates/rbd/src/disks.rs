@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
 
 use crate::buffers::{Buffers, Memory};
+use crate::cloning::{CloneSource, Cloning};
 use crate::connection::OpenImage;
 use crate::image::Image;
 use crate::landing::{Landed, Landing};
@@ -23,6 +24,8 @@ use crate::within::within;
 
 /// EINVAL: outside the disk.
 const OUT_OF_BOUNDS: DeviceError = DeviceError(22);
+/// EAGAIN.
+const NO_THREAD: DeviceError = DeviceError(11);
 /// ETIMEDOUT.
 const TIMED_OUT: DeviceError = DeviceError(110);
 /// How many times the library's own limit an operation may take.
@@ -41,7 +44,10 @@ pub struct RbdMemory {
 
 /// Open images, each a disk, and their I/O.
 pub struct RbdDisks {
-    images: Vec<Image>,
+    /// `None`: not cloned yet.
+    images: Vec<Option<Image>>,
+    /// How disks are cloned, if they are.
+    cloning: Option<Cloning>,
     size_bytes: u64,
     /// Whether an acknowledged write may be in librbd's cache only.
     cache: bool,
@@ -55,6 +61,7 @@ pub struct RbdDisks {
     looked: Instant,
     /// Operations that never reached the library.
     refused: Vec<Completion>,
+    has_failed: bool,
     limit: Duration,
 }
 
@@ -90,7 +97,8 @@ impl RbdDisks {
     ) -> Self {
         let tickets = memory.in_flight.max(1);
         Self {
-            images,
+            images: images.into_iter().map(Some).collect(),
+            cloning: None,
             size_bytes,
             cache,
             buffers: Buffers::new(memory.buffers, memory.buffer_bytes),
@@ -100,14 +108,35 @@ impl RbdDisks {
             landed: Vec::new(),
             looked: Instant::now(),
             refused: Vec::new(),
+            has_failed: false,
             limit,
         }
+    }
+
+    /// Disks that are not there until [`Disks::clone_disk`] has made them as clones of the one template, whose own number
+    /// is the one after theirs. The rest is as in [`RbdDisks::new`].
+    pub fn to_clone(
+        source: CloneSource,
+        size_bytes: u64,
+        cache: bool,
+        memory: RbdMemory,
+        limit: Duration,
+    ) -> Self {
+        let mut disks = Self::new(Vec::new(), size_bytes, cache, memory, limit);
+        disks.images.resize_with(source.names.len(), || None);
+        disks.cloning = Some(Cloning::new(source));
+        disks
+    }
+
+    /// Whether an operation failed that reached the library.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     fn start(&mut self, one: &Operation) -> Result<(), DisksError> {
         let end = one.offset_bytes.saturating_add(u64::from(one.length_bytes));
         let image = match self.images.get(one.disk as usize) {
-            Some(image) if end <= self.size_bytes => image.open(),
+            Some(Some(image)) if end <= self.size_bytes => image.open(),
             _ => {
                 self.refused.push(Completion::failed(one.slot, OUT_OF_BOUNDS));
                 return Ok(());
@@ -162,10 +191,16 @@ impl RbdDisks {
         let place = &mut self.tickets[landed.ticket as usize];
         let Some(ticket) = place.take() else { return };
         let one = ticket.operation;
+        if let Some(cloning) = &mut self.cloning {
+            cloning.take(&mut self.images);
+        }
         let mut result = landed.result;
         let flushes = one.kind == Kind::DurableWrite && self.cache && !ticket.is_abandoned;
-        if flushes && result >= 0 {
-            let image = self.images[one.disk as usize].open();
+        if flushes
+            && result >= 0
+            && let Some(image) = &self.images[one.disk as usize]
+        {
+            let image = image.open();
             let flush = Operation { kind: Kind::Flush, offset_bytes: 0, ..one };
             let memory = self.buffers.memory();
             result = launch(image, memory, &self.landing, landed.ticket, &flush, ptr::null_mut());
@@ -177,6 +212,7 @@ impl RbdDisks {
             }
         }
         self.free.push(landed.ticket);
+        self.has_failed |= result < 0;
         match one.kind {
             // A read says how many bytes it moved; the others say 0.
             Kind::Read => self.buffers.release(one.buffer),
@@ -202,6 +238,7 @@ impl RbdDisks {
         for ticket in self.tickets.iter_mut().flatten() {
             if !ticket.is_abandoned && now.duration_since(ticket.since) > most {
                 ticket.is_abandoned = true;
+                self.has_failed = true;
                 completions.push(Completion::failed(ticket.operation.slot, TIMED_OUT));
             }
         }
@@ -240,7 +277,8 @@ impl RbdDisks {
     /// # Errors
     /// What the cluster answers, or that it does not answer: something that was written may be lost.
     pub fn sync(&mut self) -> Result<(), DeviceError> {
-        for disk in 0..self.images.len() as u32 {
+        let there = self.images.iter().zip(0..).filter(|(image, _)| image.is_some());
+        for disk in Vec::from_iter(there.map(|(_, disk)| disk)) {
             if !self.drain() {
                 return Err(TIMED_OUT);
             }
@@ -292,13 +330,37 @@ impl Disks for RbdDisks {
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
         self.buffers.get_mut(buffer)
     }
+
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        // As an operation without a buffer.
+        let kind = Kind::Flush;
+        let one =
+            Operation { offset_bytes: 0, length_bytes: 0, disk, slot, buffer: u32::MAX, kind };
+        let place = self.images.get(disk as usize);
+        let is_template = template as usize == self.images.len();
+        let (Some(cloning), true, Some(None)) = (&mut self.cloning, is_template, place) else {
+            let reason = "the disk is there already, or was not opened to be cloned".into();
+            return Err(DisksError { action: "cloning an image", reason });
+        };
+        let Some(ticket) = self.free.pop() else {
+            return self.missing(&one, "more operations than agreed");
+        };
+        if !cloning.start(disk, ticket, &self.landing) {
+            self.free.push(ticket);
+            self.refused.push(Completion::failed(slot, NO_THREAD));
+            return Ok(());
+        }
+        let since = Instant::now();
+        self.tickets[ticket as usize] = Some(Ticket { operation: one, since, is_abandoned: false });
+        Ok(())
+    }
 }
 
 impl Drop for RbdDisks {
     fn drop(&mut self) {
         // An image that is closed while operations are under way waits for them, and one that a callback closed would wait
         // for that callback. So a thread sees all of them land, however late, and closes the images then.
-        let images = std::mem::take(&mut self.images);
+        let images = (std::mem::take(&mut self.images), self.cloning.take());
         let landing = Arc::clone(&self.landing);
         let mut left = self.in_flight();
         within(self.limit, move || {

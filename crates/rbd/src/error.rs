@@ -85,6 +85,11 @@ impl RbdError {
         self.errno() == Some(2)
     }
 
+    /// Whether an image cannot be removed because it has snapshots (ENOTEMPTY).
+    pub fn has_snapshots(&self) -> bool {
+        self.errno() == Some(39)
+    }
+
     /// Whether an image is still open somewhere (EBUSY).
     pub fn is_busy(&self) -> bool {
         self.errno() == Some(16)

@@ -1,12 +1,13 @@
-//! An image: how one is made, what it is, and notes that are kept with it.
+//! An image: how one is made, what it is, its snapshots, and notes that are kept with it.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::connection::{Connection, OpenImage, c_name, checked};
 use crate::error::RbdError;
+use crate::library::{Functions, Handle};
 use crate::within::within;
 
 /// Numbers of image options (librbd.h, `RBD_IMAGE_OPTION_…`).
@@ -64,6 +65,40 @@ impl ImageOptions {
         size_bytes: u64,
     ) -> Result<(), RbdError> {
         let functions = &connection.functions;
+        let result = self.with_handle(functions, |options| {
+            // SAFETY: the pool is open, the name ends with a zero, the options are valid.
+            unsafe { (functions.rbd_create4)(connection.pool, name.as_ptr(), size_bytes, options) }
+        });
+        checked(result, "making image", name)
+    }
+
+    /// Makes an image as a clone of a protected snapshot. Waits for the cluster.
+    pub(crate) fn clone_of(
+        self,
+        connection: &Connection,
+        (parent, snapshot): (&CString, &CString),
+        name: &CString,
+    ) -> Result<(), RbdError> {
+        let (functions, pool) = (&connection.functions, connection.pool);
+        let result = self.with_handle(functions, |options| {
+            // SAFETY: the pool, which is that of parent and clone, is open, all names end with a zero, the options are
+            // valid.
+            unsafe {
+                (functions.rbd_clone3)(
+                    pool,
+                    parent.as_ptr(),
+                    snapshot.as_ptr(),
+                    pool,
+                    name.as_ptr(),
+                    options,
+                )
+            }
+        });
+        checked(result, "cloning image", parent)
+    }
+
+    /// Calls with these options as the library's. Negative: an error number.
+    fn with_handle(self, functions: &Functions, call: impl FnOnce(Handle) -> c_int) -> c_int {
         let mut options = ptr::null_mut();
         // SAFETY: the library writes a handle of its own.
         unsafe { (functions.rbd_image_options_create)(&raw mut options) };
@@ -85,14 +120,11 @@ impl ImageOptions {
             }
         }
         if result >= 0 {
-            // SAFETY: the pool is open, the name ends with a zero, the options are valid.
-            result = unsafe {
-                (functions.rbd_create4)(connection.pool, name.as_ptr(), size_bytes, options)
-            };
+            result = call(options);
         }
         // SAFETY: they are used no more.
         unsafe { (functions.rbd_image_options_destroy)(options) };
-        checked(result, "making image", name)
+        result
     }
 }
 
@@ -135,6 +167,36 @@ impl Image {
         self.call("reading the size of image", info)
     }
 
+    /// Makes a snapshot that cannot be removed while it has clones. One of that name that is there stays as it is.
+    ///
+    /// # Errors
+    /// The cluster refuses or does not answer.
+    pub fn protect_snapshot(&self, snapshot: &str) -> Result<(), RbdError> {
+        let snapshot = c_name(snapshot)?;
+        self.call("making a snapshot of image", move |open, name| {
+            let functions = &open.connection.functions;
+            let action = "making a snapshot of image";
+            // EEXIST, and EBUSY of one that is protected already.
+            on_snapshot(functions.rbd_snap_create, open, &snapshot, (action, name), &[17])?;
+            on_snapshot(functions.rbd_snap_protect, open, &snapshot, (action, name), &[16])
+        })
+    }
+
+    /// Removes a snapshot, if there is one of that name. One that has clones is busy (EBUSY).
+    ///
+    /// # Errors
+    /// See above; the cluster refuses or does not answer.
+    pub fn remove_snapshot(&self, snapshot: &str) -> Result<(), RbdError> {
+        let snapshot = c_name(snapshot)?;
+        self.call("removing a snapshot of image", move |open, name| {
+            let functions = &open.connection.functions;
+            let action = "removing a snapshot of image";
+            // ENOENT, and EINVAL of one that is not protected.
+            on_snapshot(functions.rbd_snap_unprotect, open, &snapshot, (action, name), &[2, 22])?;
+            on_snapshot(functions.rbd_snap_remove, open, &snapshot, (action, name), &[2])
+        })
+    }
+
     /// A note that was kept with it; `None` if there is none of that name.
     ///
     /// # Errors
@@ -169,6 +231,19 @@ impl Drop for Image {
             within(self.limit, move || drop(last));
         }
     }
+}
+
+/// Calls one of the functions of snapshots. The error numbers of `fine` say that it is already so.
+fn on_snapshot(
+    function: unsafe extern "C" fn(Handle, *const c_char) -> c_int,
+    open: &OpenImage,
+    snapshot: &CString,
+    (action, image): (&'static str, &CString),
+    fine: &[c_int],
+) -> Result<(), RbdError> {
+    // SAFETY: the image is open, and the name ends with a zero and is copied.
+    let result = unsafe { function(open.handle, snapshot.as_ptr()) };
+    if fine.contains(&-result) { Ok(()) } else { checked(result, action, image) }
 }
 
 fn info(open: &OpenImage, name: &CString) -> Result<ImageInfo, RbdError> {

@@ -18,6 +18,7 @@
 //! reaches through its cache.
 
 mod buffers;
+mod cloning;
 mod cluster;
 mod connection;
 mod disks;
@@ -28,6 +29,7 @@ mod library;
 mod status;
 mod within;
 
+pub use cloning::CloneSource;
 pub use cluster::{Cluster, ClusterSettings};
 pub use disks::{RbdDisks, RbdMemory};
 pub use error::{LoadError, RbdError};

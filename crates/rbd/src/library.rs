@@ -66,6 +66,7 @@ functions! {
         fn rados_ioctx_create(Handle, *const c_char, *mut Handle) -> c_int;
         fn rados_ioctx_set_namespace(Handle, *const c_char);
         fn rados_ioctx_destroy(Handle);
+        fn rados_set_osdmap_full_try(Handle);
     }
     "librbd.so.1" {
         fn rbd_version(*mut c_int, *mut c_int, *mut c_int);
@@ -73,6 +74,13 @@ functions! {
         fn rbd_image_options_destroy(Handle);
         fn rbd_image_options_set_uint64(Handle, c_int, u64) -> c_int;
         fn rbd_create4(Handle, *const c_char, u64, Handle) -> c_int;
+        fn rbd_clone3(
+            Handle, *const c_char, *const c_char, Handle, *const c_char, Handle,
+        ) -> c_int;
+        fn rbd_snap_create(Handle, *const c_char) -> c_int;
+        fn rbd_snap_remove(Handle, *const c_char) -> c_int;
+        fn rbd_snap_protect(Handle, *const c_char) -> c_int;
+        fn rbd_snap_unprotect(Handle, *const c_char) -> c_int;
         fn rbd_remove(Handle, *const c_char) -> c_int;
         fn rbd_list2(Handle, *mut ImageSpec, *mut usize) -> c_int;
         fn rbd_image_spec_list_cleanup(*mut ImageSpec, usize);

@@ -1,5 +1,8 @@
 //! What the monitors say of a cluster: whether it is whole, what it does besides serving, and what a pool promises.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
 use serde::Deserialize;
 
 use crate::cluster::Cluster;
@@ -8,8 +11,10 @@ use crate::error::RbdError;
 /// The state of a cluster at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterStatus {
-    /// Placement groups, and those that are active and clean.
+    /// Placement groups, those that serve, and those that are active and clean.
     pub groups: u32,
+    /// See `groups`.
+    pub groups_active: u32,
     /// See `groups`.
     pub groups_clean: u32,
     /// Placement groups that copy data: recovery or backfill.
@@ -22,8 +27,12 @@ pub struct ClusterStatus {
     pub osds_up: u32,
     /// A storage daemon or a pool is nearly full.
     pub is_near_full: bool,
-    /// A storage daemon or a pool is full: writes wait.
+    /// A storage daemon or a pool is full: what needs room is refused.
     pub is_full: bool,
+    /// Clients' reads wait (flag `pauserd`).
+    pub reads_paused: bool,
+    /// Clients' writes wait (flag `pausewr`).
+    pub writes_paused: bool,
     /// Codes of the cluster's complaints, such as `OSD_DOWN`, sorted.
     pub complaints: Vec<String>,
 }
@@ -76,7 +85,7 @@ struct Status {
 
 #[derive(Deserialize)]
 struct Health {
-    checks: serde_json::Map<String, serde_json::Value>,
+    checks: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +110,28 @@ struct PgState {
 #[derive(Deserialize)]
 struct OsdDump {
     pools: Vec<Pool>,
+}
+
+#[derive(Deserialize)]
+struct OsdAddresses {
+    osds: Vec<Osd>,
+}
+
+#[derive(Deserialize)]
+struct Osd {
+    /// 1: up.
+    up: u32,
+    public_addrs: Addresses,
+}
+
+#[derive(Deserialize)]
+struct Addresses {
+    addrvec: Vec<Address>,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    addr: String,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +165,27 @@ impl Cluster {
         pool(&answer, self.pool()).ok_or_else(|| RbdError::Answer { command: command.into() })
     }
 
+    /// Where the storage daemons that are up serve clients now.
+    ///
+    /// # Errors
+    /// As [`Cluster::status`].
+    pub fn osd_addresses(&self) -> Result<Vec<SocketAddr>, RbdError> {
+        let command = r#"{"prefix": "osd dump", "format": "json"}"#;
+        let answer = self.ask(command)?;
+        addresses(&answer).ok_or_else(|| RbdError::Answer { command: command.into() })
+    }
+
+    /// Whether the pool is still there.
+    ///
+    /// # Errors
+    /// As [`Cluster::status`].
+    pub fn has_pool(&self) -> Result<bool, RbdError> {
+        let command = r#"{"prefix": "osd pool ls", "format": "json"}"#;
+        let names = serde_json::from_slice::<Vec<String>>(&self.ask(command)?);
+        let names = names.map_err(|_| RbdError::Answer { command: command.into() })?;
+        Ok(names.iter().any(|name| name == self.pool()))
+    }
+
     /// Room in the pool.
     ///
     /// # Errors
@@ -160,24 +212,41 @@ fn status(answer: &[u8]) -> Option<ClusterStatus> {
         };
         pgmap.pgs_by_state.iter().filter(has).map(|state| state.count).sum()
     };
-    let is_clean = |state: &&PgState| {
-        let words: Vec<&str> = state.state_name.split('+').collect();
-        words.contains(&"active") && words.contains(&"clean")
+    // Whole words: a state may begin with `activating`.
+    let groups_that_are = |wanted: &[&str]| {
+        let is_so = |state: &&PgState| {
+            let words: Vec<&str> = state.state_name.split('+').collect();
+            wanted.iter().all(|word| words.contains(word))
+        };
+        pgmap.pgs_by_state.iter().filter(is_so).map(|state| state.count).sum()
     };
-    let mut complaints: Vec<String> = health.checks.keys().cloned().collect();
-    complaints.sort();
+    // `pauserd,pausewr,noout flag(s) set`
+    let flags = health.checks.get("OSDMAP_FLAGS").map(|check| &check["summary"]["message"]);
+    let flags = flags.and_then(serde_json::Value::as_str).unwrap_or_default();
+    let is_set = |flag: &str| flags.split([',', ' ']).any(|word| word == flag);
+    let complaints: Vec<String> = health.checks.keys().cloned().collect();
     let complains = |of: &[&str]| complaints.iter().any(|code| of.contains(&code.as_str()));
     Some(ClusterStatus {
         groups: pgmap.num_pgs,
-        groups_clean: pgmap.pgs_by_state.iter().filter(is_clean).map(|state| state.count).sum(),
+        groups_active: groups_that_are(&["active"]),
+        groups_clean: groups_that_are(&["active", "clean"]),
         groups_recovering: groups_with(&["recover", "backfill"]),
         groups_scrubbed: groups_with(&["scrubbing"]),
         osds: osdmap.num_osds,
         osds_up: osdmap.num_up_osds,
         is_near_full: complains(&["OSD_NEARFULL", "POOL_NEARFULL", "POOL_NEAR_FULL"]),
         is_full: complains(&["OSD_FULL", "POOL_FULL"]),
+        reads_paused: is_set("pauserd"),
+        writes_paused: is_set("pausewr"),
         complaints,
     })
+}
+
+fn addresses(answer: &[u8]) -> Option<Vec<SocketAddr>> {
+    let dump: OsdAddresses = serde_json::from_slice(answer).ok()?;
+    let up = dump.osds.into_iter().filter(|osd| osd.up == 1);
+    let addresses = up.flat_map(|osd| osd.public_addrs.addrvec);
+    Some(addresses.filter_map(|address| address.addr.parse().ok()).collect())
 }
 
 fn pool(answer: &[u8], name: &str) -> Option<PoolFacts> {
@@ -198,7 +267,10 @@ mod tests {
     #[test]
     fn states_are_counted_by_their_words() {
         let answer = serde_json::json!({
-            "health": {"status": "HEALTH_WARN", "checks": {"POOL_NEAR_FULL": {}, "OSD_DOWN": {}}},
+            "health": {"status": "HEALTH_WARN", "checks": {
+                "POOL_NEAR_FULL": {},
+                "OSDMAP_FLAGS": {"summary": {"message": "pausewr,noout flag(s) set"}},
+            }},
             "osdmap": {"num_osds": 3, "num_up_osds": 2},
             "pgmap": {"num_pgs": 33, "pgs_by_state": [
                 {"state_name": "active+clean", "count": 20},
@@ -210,6 +282,7 @@ mod tests {
         });
         let expected = ClusterStatus {
             groups: 33,
+            groups_active: 31,
             groups_clean: 22,
             groups_recovering: 9,
             groups_scrubbed: 2,
@@ -217,10 +290,22 @@ mod tests {
             osds_up: 2,
             is_near_full: true,
             is_full: false,
-            complaints: vec!["OSD_DOWN".into(), "POOL_NEAR_FULL".into()],
+            reads_paused: false,
+            writes_paused: true,
+            complaints: vec!["OSDMAP_FLAGS".into(), "POOL_NEAR_FULL".into()],
         };
         assert_eq!(status(answer.to_string().as_bytes()), Some(expected));
         assert_eq!(status(b"{}"), None);
+    }
+
+    #[test]
+    fn daemons_that_are_up_have_addresses() {
+        let osd = |up: u32, addr: &str| serde_json::json!({"osd": 0, "up": up, "public_addrs": {"addrvec": [{"type": "v2", "addr": addr, "nonce": 7}]}});
+        let answer = serde_json::json!({"pools": [], "osds": [osd(1, "127.0.0.1:6800"), osd(0, "0.0.0.0:0"), osd(1, "[::1]:6801")]});
+        let found = addresses(answer.to_string().as_bytes());
+        let expected = ["127.0.0.1:6800", "[::1]:6801"].map(|text| text.parse().unwrap());
+        assert_eq!(found, Some(expected.into()));
+        assert_eq!(addresses(b"{}"), None);
     }
 
     #[test]

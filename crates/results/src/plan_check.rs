@@ -81,7 +81,9 @@ fn check_workload(workload: &StudyWorkload, disk_bytes: u64) -> Result<(), Strin
         }
         WorkloadKind::File(test) => test.record_bytes == 0 || test.outstanding == 0,
         WorkloadKind::Transfer(transfer) => transfer.message_bytes == 0 || transfer.messages == 0,
-        WorkloadKind::Deploy(deploy) => deploy.copy_bytes == 0 || deploy.outstanding == 0,
+        WorkloadKind::Deploy(deploy) => {
+            (deploy.copy_bytes == 0) != deploy.clone || deploy.outstanding == 0
+        }
     };
     if zero { Err("a trial of fixed work without work".into()) } else { Ok(()) }
 }

@@ -156,6 +156,9 @@ pub struct OpenOrder {
     /// are written, before the first trial.
     #[serde(default)]
     pub durability: Durability,
+    /// Workloads make disks as clones: storage that cannot do it is refused at once.
+    #[serde(default)]
+    pub clones: bool,
 }
 
 /// How reads are verified.

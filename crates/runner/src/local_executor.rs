@@ -227,6 +227,15 @@ impl Executor for LocalExecutor {
             });
         }
         self.durability = order.durability;
+        if order.clones {
+            for datastore in &stores {
+                let can = datastore.check_clones();
+                can.map_err(|source| RunError::Datastore {
+                    url: datastore.description().url.to_string(),
+                    source,
+                })?;
+            }
+        }
         if order.needs_target {
             check_targets(&stores)?;
         }

@@ -15,7 +15,9 @@ use crate::sockets::is_own;
 /// The caches on the path to an open datastore.
 pub(crate) fn memories_of(datastore: &Datastore, description: &Description) -> Vec<Memory> {
     let memory = memory_bytes("MemTotal");
-    memories(description, &datastore.peers(), memory, &is_own)
+    // An OSD reads its disks past the page cache, and what it keeps itself is a setting that clients are not told.
+    let peers = if description.kind == "rbd" { Vec::new() } else { datastore.peers() };
+    memories(description, &peers, memory, &is_own)
 }
 
 /// The same, given the servers that our clients connect to, the size of this machine's memory, and which addresses

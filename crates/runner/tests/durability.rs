@@ -35,6 +35,7 @@ fn order(urls: &[&str], durability: Durability) -> OpenOrder {
         verification: None,
         needs_target: false,
         durability,
+        clones: false,
     }
 }
 

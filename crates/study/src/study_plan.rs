@@ -118,6 +118,11 @@ pub enum WorkloadKind {
 }
 
 impl WorkloadKind {
+    /// Whether disks are made as clones by the storage.
+    pub fn clones(&self) -> bool {
+        matches!(self, WorkloadKind::Deploy(deployment) if deployment.clone)
+    }
+
     /// The timed I/O; `None` for fixed work.
     pub fn io(&self) -> Option<&Workload> {
         match self {

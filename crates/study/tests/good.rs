@@ -140,7 +140,8 @@ fn everything_that_can_be_written_is_read() {
             "files-reread",
             "iozone-read-changed",
             "copy",
-            "desks"
+            "desks",
+            "clones"
         ]
     );
     assert_eq!(plan.datastores[1].url, "nfs://nas1/export/vm?connections=4");

@@ -24,14 +24,15 @@ fn plan(study: &str, file: &str) -> StudyPlan {
     parse_study(&text).unwrap_or_else(|e| panic!("{study}/{file}: {e}"))
 }
 
-/// Every study file of a study: all except the published facts, the site and the lab.
+/// Every study file of a study: all except the published facts, the sites and the lab.
 fn files(study: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory(study)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names
         .filter(|name| {
             name.ends_with(".yaml")
-                && !["published.yaml", "site.yaml", "lab.yaml"].contains(&name.as_str())
+                && !["published.yaml", "site.yaml", "ceph-site.yaml", "lab.yaml"]
+                    .contains(&name.as_str())
         })
         .collect()
 }

@@ -123,15 +123,19 @@ pub enum TransferSink {
     Disk,
 }
 
-/// VMs deployed from a template: the template's disk is copied, the copy is customised by small random
+/// VMs deployed from a template: each gets a copy of the template's disk, which is customised by small random
 /// writes, and read as during a boot (the `vsan` study's desktops). Workers deploy one VM each, all at
 /// once; the time of each step is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Deployment {
-    /// Size of each read and write of the copy, in bytes.
+    /// Size of each read and write of the copy, in bytes; 0 if the storage clones the template.
     pub copy_bytes: u32,
-    /// Copies outstanding per VM.
+    /// Whether the storage makes each disk as a clone of the template. Its bytes do not pass through the host, and
+    /// blocks that were not written since are the template's.
+    #[serde(default)]
+    pub clone: bool,
+    /// I/Os outstanding per VM.
     pub outstanding: u32,
     /// Random 4 KiB writes that customise the copy.
     pub customise_writes: u32,

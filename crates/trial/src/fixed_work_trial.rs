@@ -139,7 +139,9 @@ impl FixedWorkTrial {
         match self.fixed_work {
             FixedWork::File(test) => fits("a record", test.record_bytes),
             FixedWork::Deploy(deployment) => {
-                fits("a copy", deployment.copy_bytes)?;
+                if !deployment.clone {
+                    fits("a copy", deployment.copy_bytes)?;
+                }
                 fits("a block", SMALL_BYTES)
             }
         }

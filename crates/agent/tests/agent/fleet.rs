@@ -68,6 +68,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         verification: None,
         needs_target: false,
         durability: Default::default(),
+        clones: false,
     };
     let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();
     drop(fleet);

@@ -88,6 +88,7 @@ pub(crate) fn open(url: &str) -> Command {
         verification: None,
         needs_target: false,
         durability: Default::default(),
+        clones: false,
     })
 }
 

@@ -150,8 +150,13 @@ fn a_file_is_rewritten_and_read_again_on_a_host() {
         assert_eq!(end.failure(), None);
         assert_eq!(end.sample.operations(), 32, "{operation:?}: two files of 16 records");
     }
-    let deployment =
-        Deployment { copy_bytes: 65536, outstanding: 1, customise_writes: 1, boot_reads: 1 };
+    let deployment = Deployment {
+        copy_bytes: 65536,
+        clone: false,
+        outstanding: 1,
+        customise_writes: 1,
+        boot_reads: 1,
+    };
     session.say(&Command::Trial(Box::new(fixed_work(WorkloadKind::Deploy(deployment), None))));
     let Report::Failed { reason } = session.answer() else { panic!("deployed") };
     assert!(reason.contains("deployments"), "{reason}");

@@ -3,13 +3,10 @@
 //! same places are served alike, and a twin in virtual time knows the correct measurement. The time
 //! of a flush follows from how many there were before it. Pure: no disk is needed.
 
-#![cfg_attr(
-    not(feature = "agreement"),
-    allow(dead_code, reason = "only the server asks for times")
-)]
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use stormeter_timed_disk::Access;
 
 /// The distribution of service times about their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +113,16 @@ impl Schedule {
         self.flushes += 1;
         self.flushed_ns = arrived_ns.max(self.flushed_ns) + time_ns;
         self.flushed_ns
+    }
+}
+
+impl stormeter_timed_disk::Schedule for Schedule {
+    fn admit(&mut self, arrived_ns: u64, access: Access) -> u64 {
+        Schedule::admit(self, arrived_ns, access.offset_bytes)
+    }
+
+    fn flush(&mut self, arrived_ns: u64) -> u64 {
+        Schedule::flush(self, arrived_ns)
     }
 }
 

@@ -2,30 +2,44 @@
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use stormeter_ceph::{Cluster, ClusterOptions, Health, POOL, PoolOptions, Status};
+use stormeter_ceph::{CephError, Cluster, ClusterOptions, Health, POOL, PoolOptions, Status};
 use stormeter_report::printable;
 use stormeter_units::format_bytes;
 
 use super::lab_start::say;
-use crate::arguments_ceph::{CephCommand, CephDirectory, CephOptions, CephUpOptions};
+use crate::arguments_ceph::{
+    CephCommand, CephDirectory, CephOptions, CephSlowOptions, CephUpOptions,
+};
+use crate::child::disk_server;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
 use crate::signals::cancel_on_signals;
+
+/// How long disks are watched.
+const BUSY_WINDOW: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(20);
 
 pub(crate) fn run(options: &CephOptions) -> Result<Exit, Failure> {
     match &options.command {
         CephCommand::Up(options) => up(options)?,
         CephCommand::Status(options) => {
-            let status = Cluster::open(&options.directory.dir)?.status()?;
+            let cluster = Cluster::open(&options.directory.dir)?;
+            let status = cluster.status()?;
             if options.json {
                 let json = serde_json::to_value(&status).unwrap_or_default();
                 print(&format!("{json:#}\n"))?;
             } else {
-                print_tables(&table(&status))?;
+                print_tables(&(table(&status) + &disks(&cluster)?))?;
             }
         }
+        CephCommand::SlowOsd(options) => {
+            let CephSlowOptions { osd, times } = options;
+            Cluster::open(&osd.directory.dir)?.slow_osd(osd.osd, *times)?;
+            say(&format!("the disk of osd.{} takes {times} times as long", osd.osd));
+        }
+        CephCommand::ServeDisk(options) => options.server().serve(wait_for_signal)?,
         CephCommand::KillOsd(options) => {
             Cluster::open(&options.directory.dir)?.kill_osd(options.osd)?;
             say(&format!("osd.{} killed", options.osd));
@@ -43,15 +57,57 @@ pub(crate) fn run(options: &CephOptions) -> Result<Exit, Failure> {
 }
 
 fn up(options: &CephUpOptions) -> Result<(), Failure> {
-    let CephUpOptions { directory, osds, replicas } = options;
+    let CephUpOptions { directory, osds, replicas, disk, db } = options;
     let begin = Instant::now();
     let pool = PoolOptions { replicas: *replicas, ..PoolOptions::default() };
-    let cluster = ClusterOptions { pool, ..ClusterOptions::with_osds(*osds) };
+    let mut cluster =
+        ClusterOptions { pool, disk_server: disk_server()?, ..ClusterOptions::with_osds(*osds) };
+    for osd in &mut cluster.osds {
+        (osd.disk, osd.cache_bytes) = (*disk, db.unwrap_or(0));
+    }
     let cancel = cancel_on_signals();
     let up = Cluster::up_unless(&directory.dir, &cluster, &|| cancel.load(Ordering::Relaxed))?;
     let conf = up.conf().display().to_string();
     say(&format!("{osds} OSDs, clean after {:.1} s", begin.elapsed().as_secs_f64()));
     print(&format!("rbd:{POOL}?conf={conf}\n"))
+}
+
+/// Returns when the process is to end.
+fn wait_for_signal() {
+    let cancel = cancel_on_signals();
+    while !cancel.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// How busy the disks with a speed are now, in lines of the same table.
+fn disks(cluster: &Cluster) -> Result<String, Failure> {
+    let counters = || -> Result<Vec<_>, CephError> {
+        let with_disk = cluster.osds()?.into_iter();
+        let counted = with_disk.map(|osd| match cluster.disk_counters(osd) {
+            Err(CephError::NoDisk { .. }) => Ok(None),
+            counters => counters.map(|counters| Some((osd, counters))),
+        });
+        counted.filter_map(Result::transpose).collect()
+    };
+    let before = counters()?;
+    if before.is_empty() {
+        return Ok(String::new());
+    }
+    std::thread::sleep(BUSY_WINDOW);
+    let mut text = String::new();
+    for ((osd, before), (_, after)) in before.into_iter().zip(counters()?) {
+        let share = (after.busy_ns - before.busy_ns) as f64
+            / (after.elapsed_ns - before.elapsed_ns).max(1) as f64;
+        let requests = after.requests - before.requests;
+        let _ = writeln!(
+            text,
+            "disk.{osd}  {:.0} % busy in a second, {requests} requests, {}",
+            100.0 * share,
+            format_bytes(after.bytes - before.bytes)
+        );
+    }
+    Ok(text)
 }
 
 /// The cluster in a few lines.

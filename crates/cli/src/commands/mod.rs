@@ -19,6 +19,7 @@ pub(crate) mod replicate;
 pub(crate) mod replicate_answers;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod serve_disk;
 pub(crate) mod serve_nfs;
 pub(crate) mod serve_null;
 pub(crate) mod site;

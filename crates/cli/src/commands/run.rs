@@ -62,9 +62,14 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let conclusion = match finished(&request)? {
         Some(conclusion) => conclusion,
         None => {
-            let mut rack_control = rack_control(&request.plan, &options.lab)?;
-            let embedded = Embedded::start(&request.plan)?;
+            let embedded = Embedded::start(&request.plan, &|what| {
+                if !options.quiet {
+                    eprintln!("{what}");
+                }
+            })?;
+            let mut rack_control = rack_control(&request.plan, &options.lab, embedded.cluster()?)?;
             request.addresses = embedded.addresses();
+            request.destroy_data.extend_from_slice(embedded.devices());
             request.passwords = hosts::passwords(&request.plan);
             let mut fleet =
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;

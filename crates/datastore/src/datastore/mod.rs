@@ -1,5 +1,6 @@
 //! A datastore of any kind, from its URL to the disks that a thread drives.
 
+mod clones;
 mod durability;
 mod holding;
 mod lookout;
@@ -128,6 +129,10 @@ impl Disks for DiskSet {
     #[inline]
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
         each!(self, disks => disks.buffer(buffer))
+    }
+
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        each!(self, disks => disks.clone_disk(template, disk, slot))
     }
 }
 
@@ -292,14 +297,13 @@ impl Datastore {
         }
     }
 
-    /// The servers that a network datastore talks to; none for storage on this host.
+    /// The servers that a network datastore talks to now; none for storage on this host.
     pub fn peers(&self) -> Vec<SocketAddr> {
         match &self.store {
             Store::Nfs(store) => vec![store.address()],
             Store::Iscsi(store) => store.addresses().to_vec(),
-            Store::Null { .. } | Store::Directory(_) | Store::Device(_) | Store::Rbd(_) => {
-                Vec::new()
-            }
+            Store::Rbd(store) => store.addresses(),
+            Store::Null { .. } | Store::Directory(_) | Store::Device(_) => Vec::new(),
         }
     }
 

@@ -4,6 +4,13 @@
 //! disks, whose names begin with its own, and removed after them: as long as anything of a run is there, its mark is. Only
 //! images of such names are ever removed. Other hosts can always reach a pool, so a run with a mark of another boot is
 //! never assumed to have ended.
+//!
+//! Of the disks, clones are removed before their template, and before it our snapshot, which is protected as long as it has
+//! clones. A snapshot or a clone of our images that is not ours stays, and with it what it depends on.
+
+use std::ops::Range;
+
+use std::time::{Duration, Instant};
 
 use stormeter_disk::DatastoreFact;
 use stormeter_rbd::{Cluster, ImageOptions, RbdError};
@@ -14,8 +21,12 @@ use crate::folder::disk_name;
 use crate::leftover::Leftovers;
 use crate::owner::{MAX_MARK_BYTES, Owner, is_run_id};
 
+/// How often a busy image is tried.
+const AGAIN: Duration = Duration::from_millis(200);
 /// The note that holds the mark.
 const MARK: &str = "stormeter.owner";
+/// The snapshot of a template from which its clones are.
+pub(super) const SNAPSHOT: &str = "stormeter";
 /// EEXIST.
 const EXISTS: i32 = 17;
 
@@ -102,28 +113,62 @@ impl Anchor {
         format!("{}.{}", self.image, disk_name(disk))
     }
 
-    /// Removes those of the first `count` disks that are there. The first failure is returned, after all were tried.
-    pub(super) fn remove_disks(&self, cluster: &Cluster, count: u32) -> Result<(), RbdError> {
+    /// Removes those of these disks that are there, and waits as long as `patience` for those that are busy: an image is
+    /// closed late where the cluster was silent. The first failure is returned, after all were tried.
+    pub(super) fn remove_disks(
+        &self,
+        cluster: &Cluster,
+        disks: Range<u32>,
+        patience: Duration,
+    ) -> Result<(), RbdError> {
         let there = cluster.images()?;
+        let until = Instant::now() + patience;
         let mut outcome = Ok(());
-        for name in (0..count).map(|disk| self.disk(disk)).filter(|name| there.contains(name)) {
-            match cluster.remove(&name) {
-                Err(error) if !error.is_missing() => outcome = outcome.and(Err(error)),
-                _ => {}
+        let mut note = |removed: Result<(), RbdError>| match removed {
+            Err(error) if !error.is_missing() => outcome = outcome.clone().and(Err(error)),
+            _ => {}
+        };
+        let mut templates = Vec::new();
+        for name in disks.map(|disk| self.disk(disk)).filter(|name| there.contains(name)) {
+            match remove(cluster, &name, until) {
+                Err(error) if error.has_snapshots() => templates.push(name),
+                removed => note(removed),
             }
+        }
+        // A template is numbered after its clones: if it is a clone itself, its own template follows.
+        for name in templates {
+            let bare = cluster.open(&name).and_then(|image| image.remove_snapshot(SNAPSHOT));
+            note(bare.and_then(|()| remove(cluster, &name, until)));
         }
         outcome
     }
 
-    /// Removes our images. Says, if any stays, why.
-    pub(super) fn remove(&self, cluster: &Cluster, disks: u32) -> Option<DatastoreFact> {
-        let removed = self.remove_disks(cluster, disks).and_then(|()| cluster.remove(&self.image));
+    /// Removes our images, those that are busy as soon as they are not, within `patience`. Says, if any stays, why.
+    pub(super) fn remove(
+        &self,
+        cluster: &Cluster,
+        disks: u32,
+        patience: Duration,
+    ) -> Option<DatastoreFact> {
+        let removed = self.remove_disks(cluster, 0..disks, patience);
+        let removed =
+            removed.and_then(|()| remove(cluster, &self.image, Instant::now() + patience));
         let error = removed.err().filter(|error| !error.is_missing())?;
         let mut said = error.to_string();
         if error.is_busy() {
             said.push_str("; a client that died is forgotten after half a minute");
         }
         Some(DatastoreFact::NotRemoved { path: self.place.clone(), said })
+    }
+}
+
+/// Removes an image; as long as it is busy, it is tried again until then.
+fn remove(cluster: &Cluster, image: &str, until: Instant) -> Result<(), RbdError> {
+    loop {
+        match cluster.remove(image) {
+            Err(error) if error.is_busy() && Instant::now() < until => std::thread::sleep(AGAIN),
+            outcome => return outcome,
+        }
     }
 }
 
@@ -159,7 +204,9 @@ pub(super) fn clean(
     for (image, owner) in marks_of_others(cluster, keep_run_id)? {
         let anchor = Anchor { place: format!("{url} ({image})"), image };
         let place = anchor.place.clone();
-        leftovers.judge(&owner, true, place.as_ref(), |disks| anchor.remove(cluster, disks));
+        leftovers.judge(&owner, true, place.as_ref(), |disks| {
+            anchor.remove(cluster, disks, Duration::ZERO)
+        });
     }
     Ok(leftovers)
 }

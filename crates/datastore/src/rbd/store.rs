@@ -1,26 +1,36 @@
 //! Disks on a pool: an image each, made for the run and written in full.
 
+use std::net::SocketAddr;
 use std::ops::Range;
+use std::time::Duration;
 
 use stormeter_disk::{
     Acknowledged, ClusterTrouble, Completion, DatastoreFact, DeviceError, Disks, DisksError,
     Incident, Operation, Promise, PromiseEvidence, Wait,
 };
 use stormeter_rbd::{
-    Cluster, ClusterSettings, ImageOptions, Library, PoolFacts, RbdDisks as Images, RbdError,
-    RbdMemory,
+    CloneSource, Cluster, ClusterSettings, ImageOptions, Library, PoolFacts, RbdDisks as Images,
+    RbdError, RbdMemory,
 };
 use stormeter_units::format_bytes;
 
-use super::anchor::{Anchor, anchor_name, clean, marks_of_others};
+use super::anchor::{Anchor, SNAPSHOT, anchor_name, clean, marks_of_others};
 use super::error::{not_connected, not_loaded, refused};
-use super::trouble::{incidents, troubles};
+use super::trouble::{explanation, incidents, troubles, troubles_after_failures};
 use crate::fill::{self, fill};
 use crate::owner::{DiskRecord, Owner};
 use crate::{DatastoreError, DiskSpec, OpenDisks, Preparation, Prepared, RbdPool, Space};
 
 /// The unit of requests, as a hypervisor shows it to a guest.
 pub(crate) const LOGICAL_BLOCK_BYTES: u32 = 512;
+/// The feature of images that can have clones, or be one (`RBD_FEATURE_LAYERING`, librbd/features.h).
+const LAYERING: u64 = 1;
+
+/// ETIMEDOUT.
+const TIMED_OUT: i32 = 110;
+/// How long an image of ours may be busy after its last use. A watcher that could not say goodbye is forgotten after 30 s
+/// (`osd_client_watch_timeout`).
+const BUSY: Duration = Duration::from_secs(40);
 
 /// A pool with our images in it.
 pub(crate) struct RbdStore {
@@ -88,7 +98,10 @@ impl RbdStore {
     }
 
     fn refused(&self, action: &'static str) -> impl FnOnce(RbdError) -> DatastoreError {
-        move |error| refused(&self.name, action, &error)
+        move |error| match error.errno() {
+            Some(TIMED_OUT) => self.unserved(),
+            _ => refused(&self.name, action, &error),
+        }
     }
 
     /// The same for all URLs of one pool.
@@ -146,6 +159,11 @@ impl RbdStore {
         self.space()?.check(spec.total_bytes(), self.name.as_ref())
     }
 
+    /// The storage daemons that are up; none if the cluster does not answer.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.cluster().osd_addresses().unwrap_or_default()
+    }
+
     /// Room in the pool, as the cluster estimates it.
     pub(crate) fn space(&self) -> Result<Space, DatastoreError> {
         let room = self.cluster().room().map_err(self.refused("read the free space of"))?;
@@ -184,7 +202,7 @@ impl RbdStore {
         if made.is_err() {
             self.owner.prepared = false;
             // What cannot be removed now is tried again at the end.
-            let _ = self.anchor.remove_disks(&cluster, record.spec.count);
+            let _ = self.anchor.remove_disks(&cluster, 0..record.spec.count, Duration::ZERO);
         }
         made.map(|()| Prepared { reused: false, notes: Vec::new() })
     }
@@ -196,7 +214,7 @@ impl RbdStore {
         record: DiskRecord,
     ) -> Result<(), DatastoreError> {
         if let Some(old) = self.owner.disks {
-            let removed = self.anchor.remove_disks(cluster, old.spec.count);
+            let removed = self.anchor.remove_disks(cluster, 0..old.spec.count, BUSY);
             removed.map_err(self.refused("remove images in"))?;
         }
         // The mark comes first: a later clean-up must know how many disks there may be.
@@ -206,9 +224,18 @@ impl RbdStore {
         for disk in 0..record.spec.count {
             self.create(cluster, disk, record.spec.size_bytes)?;
         }
+        // A lock that an image could not release is only ever broken for another client: not on the connection that will
+        // have to remove the image.
+        let own = self.connect()?;
         let mut disks =
-            self.images(cluster, &Vec::from_iter(0..record.spec.count), record.spec, fill::MEMORY)?;
-        fill(&mut disks, preparation, &self.name)?;
+            self.images(&own, &Vec::from_iter(0..record.spec.count), record.spec, fill::MEMORY)?;
+        let filled = fill(&mut disks, preparation, &self.name);
+        filled.map_err(|error| match &error {
+            DatastoreError::Io { source, .. } if source.raw_os_error() == Some(TIMED_OUT) => {
+                self.unserved()
+            }
+            _ => error,
+        })?;
         disks.sync().map_err(|error| DatastoreError::Broken {
             name: self.name.clone(),
             reason: error.to_string(),
@@ -218,15 +245,30 @@ impl RbdStore {
         self.anchor.write_owner(cluster, &self.owner)
     }
 
+    /// What the cluster does not serve in time ends with ETIMEDOUT: says for how long it did not, and why, where the
+    /// monitors know.
+    fn unserved(&self) -> DatastoreError {
+        let waited = format!("{} s", self.url.timeout.as_secs_f64());
+        DatastoreError::Unserved {
+            name: self.name.clone(),
+            waited,
+            why: explanation(&self.cluster),
+        }
+    }
+
     fn create(&self, cluster: &Cluster, disk: u32, size_bytes: u64) -> Result<(), DatastoreError> {
-        let options = ImageOptions {
+        let made = cluster.create(&self.anchor.disk(disk), size_bytes, self.options());
+        made.map_err(self.refused("make an image in"))
+    }
+
+    /// How the images of disks are made.
+    fn options(&self) -> ImageOptions {
+        ImageOptions {
             object_bytes: self.url.object_bytes,
             stripe_unit_bytes: self.url.stripe_unit(),
             stripe_count: self.url.stripes.map(u64::from),
             features: self.url.features,
-        };
-        let made = cluster.create(&self.anchor.disk(disk), size_bytes, options);
-        made.map_err(self.refused("make an image in"))
+        }
     }
 
     /// Replaces disks by new images without any object.
@@ -246,6 +288,11 @@ impl RbdStore {
         self.owner.prepared = false;
     }
 
+    fn connect(&self) -> Result<Cluster, DatastoreError> {
+        let connected = Cluster::connect(&self.library, &settings(&self.url));
+        connected.map_err(|error| not_connected(&self.name, &error))
+    }
+
     fn images(
         &self,
         cluster: &Cluster,
@@ -256,12 +303,60 @@ impl RbdStore {
         let images = numbers.iter().map(|&disk| cluster.open(&self.anchor.disk(disk)));
         let images =
             images.collect::<Result<Vec<_>, _>>().map_err(self.refused("open an image in"))?;
-        let memory = RbdMemory {
-            buffers: open.buffers,
-            buffer_bytes: open.buffer_bytes,
-            in_flight: open.in_flight,
+        let url = &self.url;
+        Ok(Images::new(images, spec.size_bytes, url.cache, memory(open), url.timeout))
+    }
+
+    /// Refuses images that cannot be cloned. Changes nothing.
+    pub(crate) fn check_clones(&self) -> Result<(), DatastoreError> {
+        if self.url.features.is_none_or(|features| features & LAYERING != 0) {
+            return Ok(());
+        }
+        let reason = "its images are made without the feature layering";
+        Err(DatastoreError::NoClones { name: self.name.clone(), reason })
+    }
+
+    /// Removes disks that are to be clones of `template`, and makes the snapshot from which they will be.
+    pub(crate) fn ready_to_clone(
+        &mut self,
+        template: u32,
+        disks: Range<u32>,
+    ) -> Result<(), DatastoreError> {
+        let cluster = self.cluster();
+        let removed = self.anchor.remove_disks(&cluster, disks, BUSY);
+        removed.map_err(self.refused("remove images in"))?;
+        let image = cluster.open(&self.anchor.disk(template));
+        let made = image.and_then(|image| image.protect_snapshot(SNAPSHOT));
+        made.map_err(self.refused("make a snapshot in"))
+    }
+
+    /// Opens disks that will be made as clones, on a connection of their own.
+    pub(crate) fn disks_to_clone(
+        &self,
+        disks: Range<u32>,
+        template: u32,
+        spec: DiskSpec,
+        open: OpenDisks,
+    ) -> Result<RbdDisks, DatastoreError> {
+        let (cluster, troubles) = self.watched()?;
+        let source = CloneSource {
+            cluster: cluster.clone(),
+            template: self.anchor.disk(template),
+            snapshot: SNAPSHOT.into(),
+            options: self.options(),
+            names: disks.map(|disk| self.anchor.disk(disk)).collect(),
         };
-        Ok(Images::new(images, spec.size_bytes, self.url.cache, memory, self.url.timeout))
+        let url = &self.url;
+        let images =
+            Images::to_clone(source, spec.size_bytes, url.cache, memory(open), url.timeout);
+        Ok(RbdDisks { images, cluster, troubles, cache: url.cache })
+    }
+
+    /// A driving thread's own connection, and what is seen of the cluster at that moment.
+    fn watched(&self) -> Result<(Cluster, Vec<ClusterTrouble>), DatastoreError> {
+        let cluster = self.connect()?;
+        let troubles = troubles(&cluster);
+        Ok((cluster, troubles))
     }
 
     /// Opens some of the disks on the calling thread, on a connection of their own.
@@ -271,9 +366,7 @@ impl RbdStore {
         spec: DiskSpec,
         open: OpenDisks,
     ) -> Result<RbdDisks, DatastoreError> {
-        let connected = Cluster::connect(&self.library, &settings(&self.url));
-        let cluster = connected.map_err(|error| not_connected(&self.name, &error))?;
-        let troubles = troubles(&cluster);
+        let (cluster, troubles) = self.watched()?;
         let images = self.images(&cluster, numbers, spec, open)?;
         Ok(RbdDisks { images, cluster, troubles, cache: self.url.cache })
     }
@@ -282,8 +375,13 @@ impl RbdStore {
     pub(crate) fn remove(&mut self) -> Option<DatastoreFact> {
         self.owner.prepared = false;
         let count = self.owner.disks.map_or(0, |record| record.spec.count);
-        self.anchor.remove(&self.cluster(), count)
+        self.anchor.remove(&self.cluster(), count, BUSY)
     }
+}
+
+fn memory(open: OpenDisks) -> RbdMemory {
+    let OpenDisks { buffers, buffer_bytes, in_flight } = open;
+    RbdMemory { buffers, buffer_bytes, in_flight }
 }
 
 fn settings(url: &RbdPool) -> ClusterSettings {
@@ -325,7 +423,10 @@ impl RbdDisks {
     /// What was seen when the disks were opened, and what the cluster says now.
     pub(crate) fn take_incidents(&mut self) -> Vec<Incident> {
         let mut seen = std::mem::take(&mut self.troubles);
-        seen.extend(troubles(&self.cluster));
+        seen.extend(match self.images.has_failed() {
+            true => troubles_after_failures(&self.cluster),
+            false => troubles(&self.cluster),
+        });
         incidents(seen)
     }
 
@@ -352,6 +453,10 @@ impl Disks for RbdDisks {
     #[inline]
     fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
         self.images.buffer(buffer)
+    }
+
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        self.images.clone_disk(template, disk, slot)
     }
 }
 

@@ -11,9 +11,34 @@ pub(super) fn troubles(cluster: &Cluster) -> Vec<ClusterTrouble> {
     }
 }
 
+/// The same after operations have failed: it is asked, too, whether the pool is still there.
+pub(super) fn troubles_after_failures(cluster: &Cluster) -> Vec<ClusterTrouble> {
+    let mut all = troubles(cluster);
+    if cluster.has_pool() == Ok(false) {
+        all.push(ClusterTrouble::NoPool);
+    }
+    all
+}
+
+/// What explains that the cluster did not serve a request, in words; empty if nothing does.
+pub(super) fn explanation(cluster: &Cluster) -> &'static str {
+    let Ok(status) = cluster.status() else { return "; its monitors do not answer either" };
+    match status {
+        status if status.reads_paused || status.writes_paused => {
+            "; it was told to let clients wait: `ceph osd unpause` ends that"
+        }
+        status if status.is_full => "; it is full: remove something, or raise the pool's quota",
+        status if status.groups_active < status.groups => {
+            "; some of its placement groups are not active: too few OSDs are up (`ceph health detail`)"
+        }
+        _ => "",
+    }
+}
+
 fn of_status(status: &ClusterStatus) -> Vec<ClusterTrouble> {
     let down = status.osds.saturating_sub(status.osds_up);
     let unclean = status.groups.saturating_sub(status.groups_clean);
+    let (reads, writes) = (status.reads_paused, status.writes_paused);
     let all = [
         (down > 0).then_some(ClusterTrouble::DaemonsDown { down, of: status.osds }),
         (unclean > 0).then_some(ClusterTrouble::NotClean { groups: unclean, of: status.groups }),
@@ -23,6 +48,7 @@ fn of_status(status: &ClusterStatus) -> Vec<ClusterTrouble> {
             .then_some(ClusterTrouble::Scrubs { groups: status.groups_scrubbed }),
         status.is_near_full.then_some(ClusterTrouble::NearFull),
         status.is_full.then_some(ClusterTrouble::Full),
+        (reads || writes).then_some(ClusterTrouble::Paused { reads, writes }),
     ];
     all.into_iter().flatten().collect()
 }
@@ -61,6 +87,7 @@ mod tests {
             osds_up: 2,
             is_near_full: true,
             is_full: true,
+            writes_paused: true,
             ..rest
         };
         let expected = [
@@ -70,6 +97,7 @@ mod tests {
             ClusterTrouble::Scrubs { groups: 1 },
             ClusterTrouble::NearFull,
             ClusterTrouble::Full,
+            ClusterTrouble::Paused { reads: false, writes: true },
         ];
         assert_eq!(of_status(&ill), expected);
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use stormeter_disk::{ClusterTrouble, Completion, DeviceError, Disks, Kind, StorageEvent};
+use stormeter_disk::{Completion, DeviceError, Disks, Kind};
 
 use crate::fixture::*;
 use crate::images::MEMORY;
@@ -89,42 +89,5 @@ pub(crate) fn silence(bench: &Bench) {
     let read = operation(Kind::Read, 0, 1, MIB, 4096);
     assert_eq!(drive(&mut set, &[read]), [Completion::moved(1, 4096)]);
     finish(set);
-    assert_eq!(datastore.remove(), None);
-}
-
-/// Each block has the number of the round that wrote it; a kill loses and misplaces nothing, and is reported.
-pub(crate) fn killed_osds(bench: &Bench) {
-    const BLOCKS: u32 = 64;
-    let datastore = prepared(&bench.url("timeout=1m"), 1, 4 * MIB);
-    for (round, osd) in [0, 1, 0].into_iter().enumerate() {
-        let mut set = disks(&datastore, 1, MEMORY);
-        for first in (0..BLOCKS).step_by(8) {
-            if first == BLOCKS / 2 {
-                bench.cluster.kill_osd(osd).unwrap();
-            }
-            let writes: Vec<_> = (0..8)
-                .map(|slot| {
-                    let block = (first + slot) as u8;
-                    set.buffer(slot).unwrap()[..4096].fill(block ^ (round as u8 + 1) << 6);
-                    operation(Kind::Write, 0, slot, u64::from(first + slot) * 4096, 4096)
-                })
-                .collect();
-            let done = drive(&mut set, &writes);
-            assert!(done.iter().all(|one| one.outcome() == Ok(4096)), "{done:?}");
-        }
-        for block in 0..BLOCKS {
-            let read = operation(Kind::Read, 0, 9, u64::from(block) * 4096, 4096);
-            assert_eq!(drive(&mut set, &[read]), [Completion::moved(9, 4096)]);
-            let expected = block as u8 ^ (round as u8 + 1) << 6;
-            let found = &set.buffer(9).unwrap()[..4096];
-            assert!(found.iter().all(|&byte| byte == expected), "round {round}, block {block}");
-        }
-        let incidents = finish(set);
-        let down =
-            StorageEvent::Cluster { trouble: ClusterTrouble::DaemonsDown { down: 1, of: 2 } };
-        assert!(incidents.iter().any(|incident| incident.event == down), "{incidents:?}");
-        bench.cluster.start_osd(osd).unwrap();
-        bench.cluster.wait_clean(Duration::from_secs(120)).unwrap();
-    }
     assert_eq!(datastore.remove(), None);
 }

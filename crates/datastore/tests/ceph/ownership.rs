@@ -9,9 +9,10 @@ use stormeter_rbd::{Cluster, ClusterSettings, ImageOptions, Library};
 use crate::Bench;
 use crate::fixture::*;
 
-const OTHER_RUN: &str = "00112233445566bb";
+pub(crate) const OTHER_RUN: &str = "00112233445566bb";
 
-fn connection(bench: &Bench) -> Cluster {
+/// A connection next to those of the datastores.
+pub(crate) fn connection(bench: &Bench) -> Cluster {
     let settings = ClusterSettings {
         conf: Some(bench.cluster.conf()),
         id: "admin".into(),
@@ -28,7 +29,7 @@ pub(crate) fn image_names(bench: &Bench) -> Vec<String> {
     connection(bench).images().unwrap()
 }
 
-fn open_as(bench: &Bench, run_id: &str) -> Result<Datastore, DatastoreError> {
+pub(crate) fn open_as(bench: &Bench, run_id: &str) -> Result<Datastore, DatastoreError> {
     let url = DatastoreUrl::parse(&bench.url("")).unwrap();
     Datastore::open(&url, OpenOptions { run_id: run_id.into(), ..OpenOptions::default() })
 }
@@ -48,24 +49,26 @@ pub(crate) fn foreign_images(bench: &Bench) {
     rbd.remove(&lookalike).unwrap();
 }
 
+/// Changes the mark of our run as if its process had ended.
+pub(crate) fn seem_ended(rbd: &Cluster) {
+    let image = rbd.open(&format!("test.stormeter-{RUN}-0")).unwrap();
+    let mark = image.note("stormeter.owner").unwrap().unwrap();
+    let mut owner: serde_json::Value = serde_json::from_str(&mark).unwrap();
+    owner["pid"] = u32::MAX.into();
+    image.set_note("stormeter.owner", &owner.to_string()).unwrap();
+}
+
 pub(crate) fn leftovers(bench: &Bench) {
     let rbd = connection(bench);
     let mut left = prepared(&bench.url(""), 2, MIB);
     left.keep();
     drop(left);
-    let anchor = format!("test.stormeter-{RUN}-0");
     assert_eq!(rbd.images().unwrap().len(), 3);
     // The mark says that this process is at work, so another run leaves it.
     let other = open_as(bench, OTHER_RUN).unwrap();
     assert_eq!(other.remove(), None);
     assert_eq!(rbd.images().unwrap().len(), 3);
-    // As if the process had ended.
-    let image = rbd.open(&anchor).unwrap();
-    let mark = image.note("stormeter.owner").unwrap().unwrap();
-    let mut owner: serde_json::Value = serde_json::from_str(&mark).unwrap();
-    owner["pid"] = u32::MAX.into();
-    image.set_note("stormeter.owner", &owner.to_string()).unwrap();
-    drop(image);
+    seem_ended(&rbd);
     let other = open_as(bench, OTHER_RUN).unwrap();
     let notes = other.description().notes;
     assert!(

@@ -1,8 +1,9 @@
-//! VMs deployed from a template: a copy of its disk, small writes that customise the copy, small
+//! VMs deployed from a template: a copy or a clone of its disk, small writes that customise it, small
 //! reads of its first boot.
 //!
 //! The copies of one template are identical, block by block, as in the field: deduplicating storage
-//! benefits from that, which is part of the answer. What customises them is random.
+//! benefits from that, which is part of the answer. What customises them is random. A clone is made by the storage, so
+//! that a VM's disk exists from the end of that step on, and not before.
 
 use stormeter_disk::{Clock, Disks, Kind};
 
@@ -20,11 +21,11 @@ use stormeter_trial::{
 ///
 /// An operation of the sample is a deployed VM, counted as a write. Its latency is the time from the
 /// start to the end of its last step; its bytes are all that moved for it: read from the template,
-/// written to the copy, and moved by customising and booting. In the interval rows these bytes are
+/// written to the copy, and moved by customising and booting; a clone moves none. In the interval rows these bytes are
 /// counted where they moved, and the operation where it ended. A VM with a failed I/O is completed
-/// nevertheless, but not counted as an operation.
+/// nevertheless, but not counted as an operation; a clone that fails ends the trial.
 ///
-/// The steps are `copy`, `customise` and `boot`, each once per VM; one without I/Os is left out. `start`
+/// The steps are `copy` or `clone`, `customise` and `boot`, each once per VM; one without I/Os is left out. `start`
 /// is as in [`crate::drive`].
 ///
 /// # Errors
@@ -45,18 +46,25 @@ pub fn drive_deployment<D: Disks, C: Clock, O: Observer>(
     Ok(Run::new(trial, disks, clock, observer, work).carry_out(start))
 }
 
-/// The steps, in order, with the names under which they are reported.
-const STEPS: [&str; 3] = ["copy", "customise", "boot"];
+/// Number of steps.
+const STEPS: usize = 3;
+/// The first step: a copy, or a clone.
 const COPY: usize = 0;
 const CUSTOMISE: usize = 1;
+
+/// The steps, in order, with the names under which they are reported.
+fn step_names(is_cloned: bool) -> [&'static str; STEPS] {
+    [if is_cloned { "clone" } else { "copy" }, "customise", "boot"]
+}
 
 struct Deploying {
     first_disk: u32,
     template: u32,
     disk_bytes: u64,
     copy_bytes: u32,
-    /// Number of reads or writes in each step; a copied chunk counts once.
-    counts: [u64; STEPS.len()],
+    is_cloned: bool,
+    /// Number of reads or writes in each step; a copied chunk counts once, and so does a clone.
+    counts: [u64; STEPS],
     vms: Vec<Vm>,
     content: ContentSource,
     generation: u64,
@@ -64,7 +72,7 @@ struct Deploying {
     keeps_content: bool,
     begun_ns: u64,
     busy: u64,
-    times: [StepTime; STEPS.len()],
+    times: [StepTime; STEPS],
 }
 
 struct Vm {
@@ -93,8 +101,12 @@ impl Deploying {
             template: trial.disks,
             disk_bytes: trial.disk_bytes,
             copy_bytes: deployment.copy_bytes,
+            is_cloned: deployment.clone,
             counts: [
-                trial.disk_bytes.div_ceil(u64::from(deployment.copy_bytes)),
+                match deployment.clone {
+                    true => 1,
+                    false => trial.disk_bytes.div_ceil(u64::from(deployment.copy_bytes)),
+                },
                 u64::from(deployment.customise_writes),
                 u64::from(deployment.boot_reads),
             ],
@@ -104,7 +116,7 @@ impl Deploying {
             keeps_content: false,
             begun_ns: 0,
             busy: u64::from(trial.disks),
-            times: STEPS.map(StepTime::named),
+            times: step_names(deployment.clone).map(StepTime::named),
         }
     }
 
@@ -130,11 +142,14 @@ impl Work for Deploying {
         let vm = &mut self.vms[worker as usize];
         // A step starts when the previous one has ended: the whole copy is customised, not half of
         // it.
-        if vm.step == STEPS.len() || vm.next == self.counts[vm.step] {
+        if vm.step == STEPS || vm.next == self.counts[vm.step] {
             return None;
         }
         let number = vm.next;
         vm.next += 1;
+        if vm.step == COPY && self.is_cloned {
+            return Some(Io { kind: Kind::Write, disk: worker, offset_bytes: 0, length_bytes: 0 });
+        }
         if vm.step == COPY {
             let offset_bytes = number * u64::from(self.copy_bytes);
             let length_bytes = u64::from(self.copy_bytes).min(self.disk_bytes - offset_bytes);
@@ -156,6 +171,11 @@ impl Work for Deploying {
 
     fn fill<D: Disks>(&mut self, disks: &mut D) {
         self.keeps_content = disks.buffer(0).is_some();
+    }
+
+    fn template_of(&self, worker: u32, _io: &Io) -> Option<u32> {
+        let is_first = self.vms[worker as usize].step == COPY;
+        (self.is_cloned && is_first).then_some(self.template)
     }
 
     fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32> {
@@ -187,14 +207,14 @@ impl Work for Deploying {
         let vm = &mut self.vms[worker as usize];
         vm.is_sound &= is_whole;
         vm.ended += 1;
-        while vm.step < STEPS.len() && vm.ended == self.counts[vm.step] {
+        while vm.step < STEPS && vm.ended == self.counts[vm.step] {
             if self.counts[vm.step] > 0 {
                 self.times[vm.step].add(now_ns.saturating_sub(vm.step_begun_ns));
             }
             vm.step += 1;
             (vm.step_begun_ns, vm.next, vm.ended) = (now_ns, 0, 0);
         }
-        if vm.step == STEPS.len() {
+        if vm.step == STEPS {
             self.busy -= 1;
             if vm.is_sound {
                 let latency_ns = now_ns.saturating_sub(self.begun_ns);

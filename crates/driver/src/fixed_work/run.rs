@@ -52,6 +52,12 @@ pub(super) trait Work {
     /// use.
     fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32>;
 
+    /// The disk of which the disk of this I/O is to be made a clone, if it stands for that: it then moves no bytes and
+    /// needs no buffer.
+    fn template_of(&self, _worker: u32, _io: &Io) -> Option<u32> {
+        None
+    }
+
     /// Records a finished I/O, and returns the one that must follow on its slot at once, if any.
     fn finished(&mut self, finished: Finished, log: &mut FixedWorkLog) -> Option<Io>;
 
@@ -234,10 +240,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         };
         self.outstanding -= 1;
         let is_whole = completion.result == io.length_bytes as i32;
+        let worker = slot / self.trial.outstanding();
         if !is_whole {
+            if self.work.template_of(worker, &io).is_some() {
+                return Err(not_cloned(completion));
+            }
             self.io_failed(completion, &io);
         }
-        let worker = slot / self.trial.outstanding();
         let finished = Finished { worker, io, started_ns, now_ns, is_whole };
         if let Some(io) = self.work.finished(finished, &mut self.log) {
             return self.submit(slot, io);
@@ -271,7 +280,11 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
     }
 
     fn submit(&mut self, slot: u32, io: Io) -> Result<(), DisksError> {
+        let template = self.work.template_of(slot / self.trial.outstanding(), &io);
         let buffer = loop {
+            if template.is_some() {
+                break slot;
+            }
             match self.work.buffer(slot, &io, self.disks) {
                 Some(buffer) => break buffer,
                 None => self.held.wait(self.disks, self.clock, self.trial.limits.stall_ns)?,
@@ -288,6 +301,9 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
             self.last_progress_ns = started_ns;
         }
         self.outstanding += 1;
+        if let Some(template) = template {
+            return self.disks.clone_disk(template, io.disk, slot);
+        }
         self.disks.submit(&[Operation {
             offset_bytes: io.offset_bytes,
             length_bytes: io.length_bytes,
@@ -297,4 +313,13 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
             kind: io.kind,
         }])
     }
+}
+
+/// A clone that failed ends the trial: without its disk there is nothing to customise.
+fn not_cloned(completion: Completion) -> DisksError {
+    let reason = match completion.outcome() {
+        Ok(_) => "the storage moved bytes".into(),
+        Err(error) => error.to_string(),
+    };
+    DisksError { action: "cloning the template", reason }
 }

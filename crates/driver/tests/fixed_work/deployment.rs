@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use stormeter_disk::Kind;
+use stormeter_disk::{Completion, DeviceError, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::drive_deployment;
 use stormeter_simulator::VirtualTime;
 use stormeter_trial::{Deployment, Ended, FixedWork};
@@ -87,4 +87,80 @@ fn steps_without_ios_are_left_out() {
     assert_eq!(sample.ended, Ended::Completed);
     assert_eq!(sample.steps.len(), 1);
     assert_eq!(sample.operations(), 2);
+}
+
+/// Disks on a storage that clones, or fails to.
+struct Cloning {
+    disks: MemoryDisks,
+    cloned: Vec<(u32, u32)>,
+    done: Vec<Completion>,
+    fails: bool,
+}
+
+impl Disks for Cloning {
+    fn submit(&mut self, operations: &[Operation]) -> Result<(), DisksError> {
+        for one in operations {
+            assert!(self.cloned.iter().any(|(_, disk)| *disk == one.disk), "there is no such disk");
+        }
+        self.disks.submit(operations)
+    }
+
+    fn reap(&mut self, wait: Wait, completions: &mut Vec<Completion>) -> Result<(), DisksError> {
+        completions.append(&mut self.done);
+        self.disks.reap(wait, completions)
+    }
+
+    fn buffer(&mut self, buffer: u32) -> Option<&mut [u8]> {
+        self.disks.buffer(buffer)
+    }
+
+    fn clone_disk(&mut self, template: u32, disk: u32, slot: u32) -> Result<(), DisksError> {
+        self.disks.disks[disk as usize] = self.disks.disks[template as usize].clone();
+        self.cloned.push((template, disk));
+        self.done.push(match self.fails {
+            false => Completion::moved(slot, 0),
+            true => Completion::failed(slot, DeviceError::NO_SPACE),
+        });
+        Ok(())
+    }
+}
+
+fn cloning(fails: bool) -> (stormeter_trial::FixedWorkTrial, Cloning, VirtualTime) {
+    let mut trial = deployment(4, 3);
+    let FixedWork::Deploy(deployment) = &mut trial.fixed_work else { panic!() };
+    *deployment = Deployment { clone: true, copy_bytes: 0, ..*deployment };
+    let time = VirtualTime::new();
+    let disks = MemoryDisks::new(&trial, time.clone(), |disk, at| disk as u8 ^ at as u8);
+    (trial, Cloning { disks, cloned: Vec::new(), done: Vec::new(), fails }, time)
+}
+
+#[test]
+fn a_clone_is_made_by_the_storage_and_moves_nothing() {
+    let (trial, mut disks, time) = cloning(false);
+    let sample =
+        drive_deployment(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap();
+    assert_laws(&sample);
+    disks.cloned.sort_unstable();
+    assert_eq!(disks.cloned, [(3, 0), (3, 1), (3, 2)]);
+    let steps: Vec<&str> = sample.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps, ["clone", "customise", "boot"]);
+    assert_eq!(sample.writes.bytes, 3 * (30 + 50) * 4096);
+}
+
+#[test]
+fn a_clone_that_fails_ends_the_trial() {
+    let reason = |sample: stormeter_trial::Sample| match sample.ended {
+        Ended::QueueBroken { reason } => reason,
+        other => panic!("{other:?}"),
+    };
+    let (trial, mut disks, time) = cloning(true);
+    let sample =
+        drive_deployment(&trial, || Some(0), &mut disks, &mut time.clock(), &mut ()).unwrap();
+    assert!(reason(sample).starts_with("cloning the template failed: No space left"));
+    // Storage that has no clones says so, instead of working on disks that are not there.
+    let (trial, disks, time) = cloning(false);
+    let mut without = disks.disks;
+    let sample =
+        drive_deployment(&trial, || Some(0), &mut without, &mut time.clock(), &mut ()).unwrap();
+    assert!(reason(sample).contains("no clones"));
 }

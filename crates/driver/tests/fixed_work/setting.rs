@@ -24,8 +24,13 @@ pub(crate) fn file_test(operation: FileOperation, outstanding: u32, disks: u32) 
 }
 
 pub(crate) fn deployment(outstanding: u32, disks: u32) -> FixedWorkTrial {
-    let deployment =
-        Deployment { copy_bytes: 64 << 10, outstanding, customise_writes: 30, boot_reads: 50 };
+    let deployment = Deployment {
+        copy_bytes: 64 << 10,
+        clone: false,
+        outstanding,
+        customise_writes: 30,
+        boot_reads: 50,
+    };
     trial(FixedWork::Deploy(deployment), disks)
 }
 

@@ -222,10 +222,15 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
             )
         }
         WorkloadKind::Deploy(deploy) => format!(
-            "a VM deployed from a template: copied in pieces of {} ({} outstanding), {} to \
-             customise it, {} to boot",
-            format_bytes(deploy.copy_bytes.into()),
-            deploy.outstanding,
+            "a VM deployed from a template: {}, {} to customise it, {} to boot",
+            match deploy.clone {
+                true => format!("cloned by the storage, then, {} outstanding", deploy.outstanding),
+                false => format!(
+                    "copied in pieces of {} ({} outstanding)",
+                    format_bytes(deploy.copy_bytes.into()),
+                    deploy.outstanding
+                ),
+            },
             plural(deploy.customise_writes.into(), "random write"),
             plural(deploy.boot_reads.into(), "random read")
         ),

@@ -147,7 +147,16 @@ fn cluster(trouble: &ClusterTrouble) -> String {
         ClusterTrouble::NearFull => {
             "the cluster is nearly full: an OSD or pool is near its limit".into()
         }
-        ClusterTrouble::Full => "the cluster is full: writes wait until there is room".into(),
+        ClusterTrouble::Full => "the cluster is full: an OSD or pool has reached its limit".into(),
+        ClusterTrouble::Paused { reads, writes } => {
+            let what = match (reads, writes) {
+                (true, true) => "reads and writes",
+                (true, false) => "reads",
+                _ => "writes",
+            };
+            format!("the cluster was told to let {what} wait (`ceph osd unpause` ends that)")
+        }
+        ClusterTrouble::NoPool => "the pool was removed from the cluster".into(),
         ClusterTrouble::Silent { said } => format!("the cluster's state is unknown: {said}"),
     }
 }
@@ -235,6 +244,9 @@ mod tests {
             E::Cluster { trouble: ClusterTrouble::Scrubs { groups: 2 } },
             E::Cluster { trouble: ClusterTrouble::NearFull },
             E::Cluster { trouble: ClusterTrouble::Full },
+            E::Cluster { trouble: ClusterTrouble::Paused { reads: true, writes: true } },
+            E::Cluster { trouble: ClusterTrouble::Paused { reads: false, writes: true } },
+            E::Cluster { trouble: ClusterTrouble::NoPool },
             E::Cluster { trouble: ClusterTrouble::Silent { said: "no answer".into() } },
             E::Unlisted,
             E::Other { said: "as an earlier version said".into() },

@@ -109,6 +109,7 @@ fn workload(name: &str) -> StudyWorkload {
     let kind = match profile(name) {
         Ok(profile) => WorkloadKind::Io(profile.workload),
         Err(_) if name == "deploy" => WorkloadKind::Deploy(stormeter_trial::Deployment {
+            clone: false,
             copy_bytes: 1 << 20,
             outstanding: 4,
             customise_writes: 200,

@@ -1,4 +1,4 @@
-//! Prepares the files of a file test: a file that does not exist yet, or one that was just read.
+//! Prepares the disks of fixed work: a file that does not exist yet, or one that was just read; a template to be cloned.
 
 use std::sync::atomic::AtomicBool;
 
@@ -27,12 +27,14 @@ pub(crate) fn before(
     (clock, cancel): (&RealClock, &AtomicBool),
     progress: &mut dyn Progress,
 ) -> Result<Before, RunError> {
+    let url = datastore.description().url.to_string();
+    let failed = |source| RunError::Datastore { url, source };
+    if run.kind.clones() {
+        datastore.ready_to_clone(run.vms, 0..run.vms).map_err(failed)?;
+        return Ok(Before::Ready(Vec::new()));
+    }
     if run.wants_fresh_files() {
-        let fresh = datastore.make_fresh(0..run.vms);
-        let fresh = fresh.map_err(|source| RunError::Datastore {
-            url: datastore.description().url.to_string(),
-            source,
-        })?;
+        let fresh = datastore.make_fresh(0..run.vms).map_err(failed)?;
         let notes = fresh.into_iter().map(|disks| NoteFact::Prepared { disks }.into());
         return Ok(Before::Ready(notes.collect()));
     }

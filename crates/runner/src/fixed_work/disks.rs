@@ -5,7 +5,7 @@ use stormeter_datastore::{
 };
 use stormeter_disk::Disks;
 use stormeter_driver::{drive_deployment, drive_file_test};
-use stormeter_trial::{FixedWork, FixedWorkError, FixedWorkTrial, Sample};
+use stormeter_trial::{Deployment, FixedWork, FixedWorkError, FixedWorkTrial, Sample};
 
 use crate::watcher::Watcher;
 use crate::workers::Job;
@@ -33,6 +33,11 @@ impl Job for OnDisks<'_> {
             _ => Caching::AsOpened,
         };
         let own = self.trial.first_disk..self.trial.first_disk + self.trial.disks;
+        if let (FixedWork::Deploy(Deployment { clone: true, .. }), Some(template)) =
+            (self.trial.fixed_work, self.template)
+        {
+            return self.datastore.disks_to_clone(own, template, open);
+        }
         let numbers: Vec<u32> = own.chain(self.template).collect();
         self.datastore.disks_of(&numbers, open, caching)
     }

@@ -195,6 +195,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) store_of: Vec<usize>,
     /// Per store: whether a trial left disks that others cannot use.
     pub(crate) spoilt: Vec<bool>,
+    /// For each store whose disks are clones, or will be: the VMs that they are for.
+    pub(crate) cloned: Vec<Option<u32>>,
     /// Notes about the datastores, with their URLs.
     opening_notes: Vec<(String, DatastoreNote)>,
     /// The steps of trials.
@@ -282,6 +284,7 @@ impl<'a> StudyRun<'a> {
         }
         let schedule = Schedule::of(cells.len(), &trials);
         let spoilt = vec![false; urls.len()];
+        let cloned = vec![None; urls.len()];
         let clock = match is_predicted {
             true => {
                 let begin_unix_ms = file.header()?.created_unix_ms;
@@ -299,6 +302,7 @@ impl<'a> StudyRun<'a> {
             is_null,
             store_of,
             spoilt,
+            cloned,
             opening_notes,
             steps,
             restored: Ok(()),
@@ -439,6 +443,7 @@ fn open_order(
         first_number: 0,
         verification,
         durability: durability(plan),
+        clones: plan.workloads.iter().any(|workload| workload.kind.clones()),
         needs_target: plan.hosts.is_empty() && plan.design.metric == Metric::TargetCpuPerIo,
     })
 }

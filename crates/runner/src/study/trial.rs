@@ -56,7 +56,8 @@ impl StudyRun<'_> {
                 let url = &self.urls[store];
                 progress.note(&format!("{url}: the disks of the interrupted run are used again"));
                 // A run that was killed while it rewrote a file left less than the other cells need.
-                self.spoilt[store] = self.rewrites_files();
+                // One that was killed while it deployed clones left those.
+                self.spoilt[store] = self.rewrites_files() || self.clones();
             }
         }
         Ok(())
@@ -73,6 +74,19 @@ impl StudyRun<'_> {
         }
         self.steps.snapshot()?;
         self.book.happened(EventKind::SnapshotTaken, progress)
+    }
+
+    fn clones(&self) -> bool {
+        self.plan.workloads.iter().any(|workload| workload.kind.clones())
+    }
+
+    /// Whether the disks must be written again before a trial of this cell: they are not whole, or they are clones of a
+    /// template and the trial needs others.
+    fn is_spoilt(&self, cell: &Cell) -> bool {
+        let store = self.store_of[cell.datastore];
+        let clones = self.plan.workloads[cell.workload].kind.clones();
+        let is_other = |vms| !(clones && vms == cell.vms);
+        self.spoilt[store] || self.cloned[store].is_some_and(is_other)
     }
 
     fn rewrites_files(&self) -> bool {
@@ -116,13 +130,14 @@ impl StudyRun<'_> {
         let reset = match &self.plan.design.reset {
             Reset::Recreate => Some(DiskReset::Recreate),
             Reset::Discard => Some(DiskReset::Discard),
-            Reset::None | Reset::Command(_) if self.spoilt[store] => Some(DiskReset::Recreate),
+            Reset::None | Reset::Command(_) if self.is_spoilt(cell) => Some(DiskReset::Recreate),
             Reset::None | Reset::Command(_) | Reset::Snapshot => None,
         };
         if let Some(reset) = reset {
             progress.resetting(&named.name);
             self.rewrite(store, reset, progress)?;
             self.spoilt[store] = false;
+            self.cloned[store] = None;
         }
         if self.plan.design.reset == Reset::Snapshot {
             progress.resetting(&named.name);
@@ -203,6 +218,9 @@ impl StudyRun<'_> {
         if fresh {
             // Until it is written completely, other cells find less than they need.
             self.spoilt[store] = true;
+        }
+        if order.work.clones() {
+            self.cloned[store] = Some(order.vms);
         }
         let end = self.executor.trial(order, self.cancel, progress)?;
         if fresh && end.failure().is_none() {

@@ -66,7 +66,13 @@ fn the_client_cache_is_had_where_there_is_one() {
 
 fn deployment(boot_reads: u32) -> WorkloadKind {
     let (copy_bytes, outstanding) = (64 << 10, 2);
-    WorkloadKind::Deploy(Deployment { copy_bytes, outstanding, customise_writes: 20, boot_reads })
+    WorkloadKind::Deploy(Deployment {
+        copy_bytes,
+        clone: false,
+        outstanding,
+        customise_writes: 20,
+        boot_reads,
+    })
 }
 
 #[test]

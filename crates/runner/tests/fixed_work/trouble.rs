@@ -20,6 +20,7 @@ fn endless() -> [WorkloadKind; 3] {
     };
     [
         WorkloadKind::Deploy(Deployment {
+            clone: false,
             copy_bytes: 64 << 10,
             outstanding: 2,
             customise_writes: 100,

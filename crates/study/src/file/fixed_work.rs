@@ -128,6 +128,16 @@ pub(super) fn deployment(
         diagnostics
             .error_at(section.place_of("copy"), "copy is a multiple of 4KiB; write copy: 1MiB");
     }
+    deployment.clone = section.flag("clone", diagnostics).unwrap_or(deployment.clone);
+    if deployment.clone && section.get("copy").is_some() {
+        diagnostics.error_at(
+            section.place_of("copy"),
+            "a disk that the storage clones is not copied; leave copy or clone out, or make two workloads of it",
+        );
+    }
+    if deployment.clone {
+        deployment.copy_bytes = 0;
+    }
     let count = |key, diagnostics: &mut Diagnostics| section.count(key, 0, diagnostics);
     deployment.customise_writes =
         count("customise", diagnostics).unwrap_or(deployment.customise_writes);

@@ -92,6 +92,7 @@ keys! {
     /// The steps of a deployment.
     DEPLOY "deploy" "deploy" {
         "copy": "1MiB",
+        "clone": "true",
         "customise": "1000",
         "boot": "2000",
         "outstanding": "4",
@@ -106,6 +107,9 @@ keys! {
     DISK "disk" "disk" {
         "size": "10GiB",
         "prepare": "random",
+        "stripes": "10",
+        "stripe-unit": "1MiB",
+        "object-size": "4MiB",
     }
     /// The timing of trials.
     MEASURE "measure" "measure" {

@@ -12,6 +12,7 @@ mod fixed_work;
 mod hosts;
 mod io;
 mod keys;
+mod layout;
 mod measure;
 mod questions;
 mod site;
@@ -93,7 +94,8 @@ fn unquoted_null_url(line: &str) -> Option<(usize, usize, &'static str)> {
 /// plan must not be used.
 fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let section = Section::open(root, "a study file", &keys::STUDY, diagnostics)?;
-    let datastores = datastores::read(&section, diagnostics);
+    let mut datastores = datastores::read(&section, diagnostics);
+    layout::apply(&section, &mut datastores, diagnostics);
     let baseline = datastores::baseline(&section, &datastores, diagnostics);
     let (datastores, variants) = site::expand(&section, datastores, diagnostics);
     let baseline = baseline * variants;

@@ -109,10 +109,13 @@ fn transfer_text(transfer: &Transfer) -> String {
 }
 
 fn deployment_text(deployment: &Deployment) -> String {
-    let Deployment { copy_bytes, outstanding, customise_writes, boot_reads } = deployment;
-    let copy = size(u64::from(*copy_bytes));
+    let Deployment { copy_bytes, clone, outstanding, customise_writes, boot_reads } = deployment;
+    let first = match clone {
+        true => "clone: true".into(),
+        false => format!("copy: {}", size(u64::from(*copy_bytes))),
+    };
     format!(
-        "{{copy: {copy}, customise: {customise_writes}, boot: {boot_reads}, outstanding: \
+        "{{{first}, customise: {customise_writes}, boot: {boot_reads}, outstanding: \
          {outstanding}}}"
     )
 }

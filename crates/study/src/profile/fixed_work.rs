@@ -43,8 +43,13 @@ pub(super) fn all() -> Vec<StudyProfile> {
 }
 
 /// The default steps of a deployment.
-pub(crate) const DEPLOYMENT: Deployment =
-    Deployment { copy_bytes: 1 << 20, outstanding: 4, customise_writes: 1000, boot_reads: 2000 };
+pub(crate) const DEPLOYMENT: Deployment = Deployment {
+    copy_bytes: 1 << 20,
+    clone: false,
+    outstanding: 4,
+    customise_writes: 1000,
+    boot_reads: 2000,
+};
 
 fn file_test(operation: FileOperation) -> StudyProfile {
     let record_bytes = 4096;

@@ -1,9 +1,13 @@
-//! Datastores that a study starts itself: `embedded:local`, `embedded:nfs` and `embedded:iscsi`.
+//! Datastores that a study starts itself: `embedded:local`, `embedded:nfs`, `embedded:iscsi` and `embedded:ceph`.
 //!
-//! A study that anyone can run needs datastores that every machine has: a directory, our own NFS server and
-//! tgt, all on the disk of the working directory. The plan has their names, so it is the same on every
+//! A study that anyone can run needs datastores that every machine has: a directory, our own NFS server, tgt and a small
+//! Ceph cluster, all on the disk of the working directory. The plan has their names, so it is the same on every
 //! machine and in every run; the addresses of the servers (loopback, a new port each time) are known only
 //! here.
+
+mod ceph;
+mod disk;
+mod url;
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
@@ -12,33 +16,42 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
+use stormeter_ceph::Cluster;
 use stormeter_peers::{PeerError, Tgt, TgtOptions};
 use stormeter_study::StudyPlan;
 
+use self::ceph::EmbeddedCeph;
+use self::disk::{DiskKind, EmbeddedDisk};
+use self::url::{CEPH, SCHEME, join, kind};
 use crate::child::ServerChild;
 use crate::exit::Failure;
 
 /// Their directory in the working directory.
 const DIRECTORY: &str = "stormeter-embedded";
-const SCHEME: &str = "embedded:";
-const KINDS: [&str; 3] = ["local", "nfs", "iscsi"];
+const KINDS: [&str; 4] = ["local", "nfs", "iscsi", CEPH];
 /// Space kept free at both ends of a LUN.
 const LUN_MARGIN_BYTES: u64 = 4 << 20;
 /// Disks on a LUN start at multiples of this.
 const LUN_STEP_BYTES: u64 = 1 << 20;
 
 /// The running datastores; they end when this value is dropped.
+#[derive(Default)]
 pub(crate) struct Embedded {
     addresses: Vec<(String, String)>,
     // In the order of dropping: the servers, then what they use.
     nfs: Option<ServerChild>,
     tgt: Option<Tgt>,
+    ceph: Option<EmbeddedCeph>,
+    disks: Vec<EmbeddedDisk>,
+    devices: Vec<PathBuf>,
     directory: Option<OwnDirectory>,
 }
 
 impl Embedded {
     /// Starts the embedded datastores in the plan; other URLs are ignored.
-    pub(crate) fn start(plan: &StudyPlan) -> Result<Self, Failure> {
+    ///
+    /// What takes long is announced to `say`.
+    pub(crate) fn start(plan: &StudyPlan, say: &dyn Fn(&str)) -> Result<Self, Failure> {
         let urls: Vec<String> = plan.urls().into_iter().map(str::to_owned).collect();
         let disks = plan.disks();
         let bytes = disks
@@ -46,22 +59,21 @@ impl Embedded {
             .checked_next_multiple_of(LUN_STEP_BYTES)
             .and_then(|bytes| bytes.checked_mul(u64::from(disks.count)))
             .unwrap_or(u64::MAX - LUN_MARGIN_BYTES);
-        Self::serve(&urls, bytes)
+        Self::serve(&urls, bytes, say)
     }
 
     /// `bytes` is the space that the disks need on each LUN.
-    fn serve(urls: &[String], bytes: u64) -> Result<Self, Failure> {
-        let mut embedded = Self { addresses: Vec::new(), nfs: None, tgt: None, directory: None };
+    fn serve(urls: &[String], bytes: u64, say: &dyn Fn(&str)) -> Result<Self, Failure> {
         let mut named: Vec<&String> = urls.iter().filter(|url| url.starts_with(SCHEME)).collect();
         named.sort();
         named.dedup();
         if named.is_empty() {
-            return Ok(embedded);
+            return Ok(Self::default());
         }
         if let Some(other) = named.iter().map(|url| kind(url)).find(|kind| !KINDS.contains(kind)) {
             return Err(Failure::Usage(format!(
-                "there is no embedded datastore {other:?}; there are embedded:local, embedded:nfs and \
-                 embedded:iscsi, each with the options of its kind after a question mark"
+                "there is no embedded datastore {other:?}; there are embedded:local, embedded:nfs, \
+                 embedded:iscsi and embedded:ceph, each with the options of its kind after a question mark"
             )));
         }
         let directory = OwnDirectory::take()?;
@@ -72,32 +84,104 @@ impl Embedded {
                     .into(),
             ));
         }
-        let units = named.iter().filter(|url| kind(url) == "iscsi").count();
-        if units > 0 {
-            embedded.tgt = Some(tgt(&directory.fresh("tgt")?, units, bytes + LUN_MARGIN_BYTES)?);
+        // After the directory, so that it goes before it if one of them does not start.
+        let mut embedded = Self::default();
+        let (pools, others): (Vec<&String>, Vec<&String>) =
+            named.into_iter().partition(|url| kind(url) == CEPH);
+        if !pools.is_empty() {
+            let ceph = EmbeddedCeph::start(&directory.top.join(CEPH), &pools, say)?;
+            embedded.addresses.extend(ceph.addresses.clone());
+            embedded.ceph = Some(ceph);
         }
-        let mut lun = 0;
-        for url in named {
-            let options = url.split_once('?').map_or(String::new(), |(_, text)| format!("?{text}"));
-            let address = match kind(url) {
-                "local" => format!("{}{options}", directory.make("local")?.display()),
-                "nfs" => {
-                    if embedded.nfs.is_none() {
-                        embedded.nfs = Some(nfs(&directory.make("export")?)?);
-                    }
-                    let server = embedded.nfs.as_ref().map_or("", ServerChild::url);
-                    join(server, &options)
-                }
-                _ => {
-                    lun += 1;
-                    let target = embedded.tgt.as_ref().map_or(String::new(), |tgt| tgt.url(lun));
-                    join(&target, &options)
-                }
-            };
-            embedded.addresses.push((url.clone(), address));
-        }
+        embedded.start_servers(&directory, &others, bytes)?;
         embedded.directory = Some(directory);
         Ok(embedded)
+    }
+
+    fn start_servers(
+        &mut self,
+        directory: &OwnDirectory,
+        urls: &[&String],
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        let mut local = Vec::new();
+        // Disks with a speed of their own become the target's first units.
+        let (mut on_disks, mut on_files, mut disks) = (Vec::new(), Vec::new(), Vec::new());
+        for url in urls {
+            let (disk, options) = DiskKind::take(url)?;
+            match (kind(url), disk.speed) {
+                ("local", None) => {
+                    let path = directory.make("local")?;
+                    self.addresses.push(((*url).clone(), format!("{}{options}", path.display())));
+                }
+                ("local", Some(_)) => local.push((url, disk, options)),
+                ("nfs", None) => {
+                    if self.nfs.is_none() {
+                        self.nfs = Some(nfs(&directory.make("export")?)?);
+                    }
+                    let server = self.nfs.as_ref().map_or("", ServerChild::url);
+                    self.addresses.push(((*url).clone(), join(server, &options)));
+                }
+                ("nfs", Some(_)) => {
+                    return Err(Failure::Usage(format!(
+                        "{url}: embedded:nfs has the disk of the working directory; disk= is an option of \
+                         embedded:local, embedded:iscsi and embedded:ceph"
+                    )));
+                }
+                (_, None) => on_files.push((url, options)),
+                (_, Some(_)) => {
+                    disks.push(self.start_disk(directory, bytes + LUN_MARGIN_BYTES, &disk)?);
+                    on_disks.push((url, options));
+                }
+            }
+        }
+        for (url, disk, options) in local {
+            self.start_disk(directory, bytes + LUN_MARGIN_BYTES, &disk)?;
+            let device = self.disks.last_mut().map(EmbeddedDisk::device).transpose()?;
+            let device = device.unwrap_or_default();
+            self.addresses.push(((*url).clone(), format!("{}{options}", device.display())));
+            self.devices.push(device);
+        }
+        if !on_disks.is_empty() || !on_files.is_empty() {
+            let size = bytes + LUN_MARGIN_BYTES;
+            let units = vec![size; on_files.len()];
+            let tgt = tgt(&directory.fresh("tgt")?, disks, units)?;
+            for (lun, (url, options)) in (1..).zip(on_disks.iter().chain(&on_files)) {
+                self.addresses.push(((**url).clone(), join(&tgt.url(lun), options)));
+            }
+            self.tgt = Some(tgt);
+        }
+        Ok(())
+    }
+
+    /// Serves one more disk, and returns its file.
+    fn start_disk(
+        &mut self,
+        directory: &OwnDirectory,
+        bytes: u64,
+        kind: &DiskKind,
+    ) -> Result<PathBuf, Failure> {
+        let (places, stores) = (directory.make("disks")?, directory.make("stores")?);
+        let number = self.disks.len().to_string();
+        if number == "0" {
+            disk::remove_left(&places);
+        }
+        let place = places.join(&number);
+        make_own(&place).map_err(|error| Failure::File(format!("{}: {error}", place.display())))?;
+        let disk = EmbeddedDisk::start(stores.join(&number), place, bytes, kind)?;
+        let file = disk.file();
+        self.disks.push(disk);
+        Ok(file)
+    }
+
+    /// The devices among them, which hold no data of others.
+    pub(crate) fn devices(&self) -> &[PathBuf] {
+        &self.devices
+    }
+
+    /// The Ceph cluster, if there is one.
+    pub(crate) fn cluster(&self) -> Result<Option<Cluster>, Failure> {
+        Ok(self.ceph.as_ref().map(EmbeddedCeph::cluster).transpose()?)
     }
 
     /// Pairs of the name in the plan and the URL to open.
@@ -106,28 +190,16 @@ impl Embedded {
     }
 }
 
-/// `iscsi` of `embedded:iscsi?sessions=2`.
-fn kind(url: &str) -> &str {
-    let rest = url.strip_prefix(SCHEME).unwrap_or(url);
-    rest.split('?').next().unwrap_or(rest)
-}
-
-/// Adds options to a URL that may have some.
-fn join(url: &str, options: &str) -> String {
-    match (url.contains('?'), options.strip_prefix('?')) {
-        (true, Some(more)) => format!("{url}&{more}"),
-        _ => format!("{url}{options}"),
-    }
-}
-
 /// The directory, served over NFS.
 pub(crate) fn nfs(directory: &Path) -> Result<ServerChild, Failure> {
     ServerChild::start([OsStr::new("serve-nfs"), directory.as_os_str()])
 }
 
-fn tgt(directory: &Path, units: usize, bytes: u64) -> Result<Tgt, Failure> {
+/// A target with these disks as its first units, and further ones of these sizes.
+fn tgt(directory: &Path, disks: Vec<PathBuf>, units_bytes: Vec<u64>) -> Result<Tgt, Failure> {
     let options = TgtOptions {
-        units_bytes: vec![bytes; units],
+        unit_files: disks,
+        units_bytes,
         directory: Some(directory.to_path_buf()),
         ..TgtOptions::default()
     };
@@ -198,7 +270,10 @@ impl OwnDirectory {
 impl Drop for OwnDirectory {
     /// Removes the directories if they are empty again, which they are unless other files were put there.
     fn drop(&mut self) {
-        for name in ["local", "export", "tgt"] {
+        for entry in std::fs::read_dir(self.top.join("disks")).into_iter().flatten().flatten() {
+            let _ = std::fs::remove_dir(entry.path());
+        }
+        for name in ["local", "export", "tgt", "disks", "stores"] {
             let _ = std::fs::remove_dir(self.top.join(name));
         }
         let _ = std::fs::remove_file(self.top.join("lock"));
@@ -230,17 +305,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_go_with_the_address() {
-        assert_eq!(kind("embedded:iscsi?sessions=2"), "iscsi");
-        assert_eq!(kind("embedded:nfs"), "nfs");
-        assert_eq!(join("nfs://127.0.0.1:20/x", ""), "nfs://127.0.0.1:20/x");
-        assert_eq!(join("nfs://h/x", "?connections=2"), "nfs://h/x?connections=2");
-        assert_eq!(join("nfs://h/x?a=1", "?connections=2"), "nfs://h/x?a=1&connections=2");
-    }
-
-    #[test]
     fn an_unknown_kind_lists_the_known_ones() {
-        let Err(failure) = Embedded::serve(&["embedded:ceph".into()], 0) else {
+        let Err(failure) = Embedded::serve(&["embedded:smb".into()], 0, &|_| ()) else {
             panic!("there is none");
         };
         assert!(failure.to_string().contains("embedded:local"), "{failure}");
@@ -248,7 +314,7 @@ mod tests {
 
     #[test]
     fn other_urls_need_nothing() {
-        let embedded = Embedded::serve(&["/srv/vm".into(), "null:".into()], 0)
+        let embedded = Embedded::serve(&["/srv/vm".into(), "null:".into()], 0, &|_| ())
             .unwrap_or_else(|f| panic!("{f}"));
         assert!(embedded.addresses().is_empty());
     }
