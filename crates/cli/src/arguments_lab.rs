@@ -58,8 +58,15 @@ pub(crate) struct LabImages {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Packages are fetched with apt-get and unpacked into the cache; nothing is installed, and root is not \
-needed. Images are rebuilt only when packages or this program have changed.")]
+needed. Images are rebuilt only when packages or this program have changed.
+
+Examples:
+  stormeter lab build
+  stormeter lab build trixie bullseye    # for hosts with `system: trixie` and `system: bullseye`")]
 pub(crate) struct LabBuildOptions {
+    /// Suites of Debian whose kernels hosts of a lab run, besides this machine's
+    #[arg(value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
     #[command(flatten)]
     pub(crate) images: LabImages,
 }

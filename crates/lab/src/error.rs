@@ -106,6 +106,38 @@ pub enum LabError {
         /// Where images were looked for.
         cache: PathBuf,
     },
+    /// A host's kernel was not built.
+    #[error(
+        "there is no kernel of {suite} for this stormeter in {}; run `stormeter lab build {suite}`",
+        cache.display()
+    )]
+    SuiteNotBuilt {
+        /// The suite.
+        suite: String,
+        /// Where images were looked for.
+        cache: PathBuf,
+    },
+    /// The mirror has no such suite, or does not answer.
+    #[error("the suite {suite} cannot be had from {mirror}: {said}")]
+    NoSuite {
+        /// The suite.
+        suite: String,
+        /// The mirror of this machine.
+        mirror: String,
+        /// apt's error message.
+        said: String,
+    },
+    /// Not the name of a suite.
+    #[error("{said:?} is not a suite of Debian, such as trixie or bookworm-backports")]
+    NotASuite {
+        /// What was given.
+        said: String,
+    },
+    /// apt on this machine has no sources of Debian.
+    #[error(
+        "apt on this machine has no sources of Debian (its archive main), of which another kernel could be had"
+    )]
+    NoMirror,
     /// Not enough free space on a file system.
     #[error(
         "{what} needs {} and {} has {} free; make room, or choose another directory",

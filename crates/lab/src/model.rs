@@ -28,6 +28,14 @@ impl Lab {
     }
 }
 
+impl Lab {
+    /// The suites whose kernels hosts run, other than this machine's; each once.
+    pub fn suites(&self) -> impl Iterator<Item = &str> {
+        let suites = self.hosts.iter().filter_map(|host| host.suite.as_deref());
+        suites.collect::<std::collections::BTreeSet<_>>().into_iter()
+    }
+}
+
 /// A network between a storage guest and its clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
@@ -231,6 +239,9 @@ pub struct Host {
     pub memory_bytes: u64,
     /// Its virtual processors.
     pub vcpus: u32,
+    /// The suite of Debian whose kernel it runs, as in `trixie`; `None`: that of this machine.
+    #[serde(default)]
+    pub suite: Option<String>,
     /// What it mounts.
     pub mounts: Vec<Mount>,
 }

@@ -59,7 +59,8 @@ pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
 fn build(options: &LabBuildOptions) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let LabImages { cache, .. } = &options.images;
-    let images = Cache::at(cache.as_deref()).build(&binary(&options.images)?, &mut say)?;
+    let images =
+        Cache::at(cache.as_deref()).build(&binary(&options.images)?, &options.suites, &mut say)?;
     let took = begin.elapsed().as_secs_f64();
     print(&format!("images are in {} ({took:.1} s)\n", images.system.display()))?;
     Ok(Exit::Done)
@@ -72,7 +73,7 @@ fn bring_up(options: &LabUpOptions) -> Result<Exit, Failure> {
         parse_lab(&text).map_err(|errors| Failure::Usage(errors.in_file(name).to_string()))?;
     let cancel = cancel_on_signals();
     let cache = Cache::at(options.images.cache.as_deref());
-    let images = cache.images(&binary(&options.images)?, &mut say)?;
+    let images = cache.images(&binary(&options.images)?, lab.suites(), &mut say)?;
     let accelerator = options.accelerator.choice();
     let how = UpOptions { accelerator, cold: options.cold, logs_writes: false };
     let dir = &options.directory.dir;

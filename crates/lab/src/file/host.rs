@@ -5,6 +5,7 @@ use stormeter_yaml::{Diagnostics, Node, Section};
 use super::network::{MTU, MTUS};
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
+use crate::image::is_suite;
 use crate::model::{Chap, Host, Lab, Mount, Mounted, NfsVersion, PathPolicy, Protocol};
 use crate::wiring::network;
 
@@ -24,6 +25,16 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
         .unwrap_or(MEMORY_BYTES);
     let vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
     let count = value::number(&section, "count", 1, 16, diagnostics);
+    let suite = section.text("system", diagnostics).map(str::to_owned);
+    if let Some(text) = suite.as_deref().filter(|text| !is_suite(text)) {
+        diagnostics.error_at(
+            section.place_of("system"),
+            format!(
+                "the system of {title} is a suite of Debian, not {text:?}; write system: trixie, or \
+                 system: bookworm-backports"
+            ),
+        );
+    }
     needed(&section, &title, entry.place, "mounts", &keys::HOST, diagnostics);
     let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", diagnostics);
     if named.len() > MOST_MOUNTS {
@@ -41,7 +52,13 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
             Some(_) => format!("{}{number}", entry.name),
             None => entry.name.to_owned(),
         };
-        lab.hosts.push(Host { name, memory_bytes, vcpus, mounts: mounts.clone() });
+        lab.hosts.push(Host {
+            name,
+            memory_bytes,
+            vcpus,
+            suite: suite.clone(),
+            mounts: mounts.clone(),
+        });
     }
 }
 

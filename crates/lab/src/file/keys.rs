@@ -74,6 +74,7 @@ keys! {
         "count": "2",
         "memory": "256MiB",
         "vcpus": "1",
+        "system": "trixie",
         "mounts": "{vm: {datastore: nas.vm}}",
     }
     /// An export or a LUN mounted on a host.

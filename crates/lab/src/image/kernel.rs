@@ -55,9 +55,17 @@ pub(crate) fn elf_of(image: &[u8]) -> Result<Vec<u8>, LabError> {
     if payload.starts_with(b"\x7fELF") {
         return Ok(payload.to_vec());
     }
-    let format = FORMATS.iter().find(|(magic, _)| payload.starts_with(magic));
+    elf_in(payload)
+}
+
+/// The ELF file that was compressed: a kernel, or a module of a kernel since Debian 13.
+///
+/// # Errors
+/// The compression is unknown, or the program that unpacks it is missing or fails.
+pub(super) fn elf_in(compressed: &[u8]) -> Result<Vec<u8>, LabError> {
+    let format = FORMATS.iter().find(|(magic, _)| compressed.starts_with(magic));
     let (_, program) = format.ok_or(LabError::Kernel("its compression is unknown"))?;
-    let elf = unpacked(program, payload)?;
+    let elf = unpacked(program, compressed)?;
     if elf.starts_with(b"\x7fELF") {
         Ok(elf)
     } else {

@@ -17,10 +17,12 @@ mod packages;
 mod program;
 mod recipe;
 mod scratch;
+mod suite;
 mod system;
 mod usage;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,35 @@ pub struct Images {
     pub worker: PathBuf,
     /// The host's initial file system.
     pub host: PathBuf,
+    /// Hosts with the kernels of other suites, by suite.
+    #[serde(default)]
+    pub others: BTreeMap<String, HostImages>,
+}
+
+/// The files that a host with the kernel of another suite is started from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostImages {
+    /// The folder of the system.
+    pub system: PathBuf,
+    /// The kernel, an ELF file.
+    pub kernel: PathBuf,
+    /// The host's initial file system.
+    pub host: PathBuf,
+}
+
+impl Images {
+    /// The folders of all systems.
+    pub(crate) fn systems(&self) -> impl Iterator<Item = &Path> {
+        let others = self.others.values().map(|other| other.system.as_path());
+        std::iter::once(self.system.as_path()).chain(others)
+    }
+
+    /// Kernel and initial file system of a host with the kernel of `suite`; `None`: of this machine's suite, which is
+    /// also what a suite that was not asked for gets.
+    pub(crate) fn host_files(&self, suite: Option<&str>) -> (&Path, &Path) {
+        let other = suite.and_then(|suite| self.others.get(suite));
+        other.map_or((&self.kernel, &self.host), |other| (&other.kernel, &other.host))
+    }
 }
 
 /// The directory in which images, packages and templates are kept.
@@ -70,40 +101,81 @@ impl Cache {
         Self { root: std::path::absolute(&root).unwrap_or(root) }
     }
 
-    /// Builds what is missing or whose inputs have changed. `say` receives progress messages.
+    /// Builds what is missing or whose inputs have changed, and hosts with the kernels of other suites (`trixie`).
+    /// `say` receives progress messages.
     ///
     /// # Errors
-    /// A tool, a package or a module is missing, the disk is full, or `binary` cannot run in a guest.
-    pub fn build(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
+    /// A tool, a suite, a package or a module is missing, the disk is full, or `binary` cannot run in a guest.
+    pub fn build(
+        &self,
+        binary: &Path,
+        suites: &[String],
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Images, LabError> {
+        if let Some(bad) = suites.iter().find(|suite| !is_suite(suite)) {
+            return Err(LabError::NotASuite { said: bad.clone() });
+        }
         let program = Program::read(binary, Path::new("/"))?;
-        let system = system::build(&self.root, say)?;
-        Self::with_program(system, &program, say)
+        let system = system::build(&self.root, None, say)?;
+        let built = suites
+            .iter()
+            .map(|suite| Ok((suite.clone(), system::build(&self.root, Some(suite), say)?)));
+        let others = built.collect::<Result<_, LabError>>()?;
+        Self::with_program(system, others, &program, say)
     }
 
-    /// The result of the last build, with a worker guest for this binary.
+    /// The result of the last builds, with a worker guest for this binary, and hosts with the kernels of these suites.
     ///
     /// # Errors
-    /// Nothing was built for this version of the recipe, or `binary` cannot run in a guest.
-    pub fn images(&self, binary: &Path, say: &mut dyn FnMut(&str)) -> Result<Images, LabError> {
+    /// Nothing was built for this version of the recipe or for a suite, or `binary` cannot run in a guest.
+    pub fn images<'s>(
+        &self,
+        binary: &Path,
+        suites: impl Iterator<Item = &'s str>,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Images, LabError> {
         let program = Program::read(binary, Path::new("/"))?;
-        let system = system::current(&self.root)
-            .ok_or_else(|| LabError::NotBuilt { cache: self.root.clone() })?;
-        Self::with_program(system, &program, say)
+        let cache = || self.root.clone();
+        let system = system::current(&self.root, None)
+            .ok_or_else(|| LabError::NotBuilt { cache: cache() })?;
+        let found = suites.map(|suite| {
+            let found = system::current(&self.root, Some(suite));
+            let missing = || LabError::SuiteNotBuilt { suite: suite.into(), cache: cache() };
+            Ok((suite.to_owned(), found.ok_or_else(missing)?))
+        });
+        let others = found.collect::<Result<_, LabError>>()?;
+        Self::with_program(system, others, &program, say)
     }
 
     fn with_program(
         system: PathBuf,
+        others: BTreeMap<String, PathBuf>,
         program: &Program,
         say: &mut dyn FnMut(&str),
     ) -> Result<Images, LabError> {
+        let other = |(suite, system): (String, PathBuf)| {
+            let kernel = system.join(system::KERNEL);
+            let host = worker::host(&system, program, say)?;
+            Ok((suite, HostImages { system, kernel, host }))
+        };
+        let others = others.into_iter().map(other).collect::<Result<_, LabError>>()?;
         Ok(Images {
             kernel: system.join(system::KERNEL),
             storage: system.join(system::STORAGE),
             worker: worker::image(&system, program, say)?,
             host: worker::host(&system, program, say)?,
             system,
+            others,
         })
     }
+}
+
+/// Whether this may be the name of a suite of Debian, as in `trixie` or `bookworm-backports`.
+pub(crate) fn is_suite(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.len() <= 40
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(is_part)
 }
 
 #[cfg(test)]
@@ -118,9 +190,11 @@ mod tests {
         let text = root.path().join("script");
         fs::write(&text, "#!/bin/sh\n").unwrap();
         let cache = Cache::at(Some(root.path()));
-        let error = cache.images(&std::env::current_exe().unwrap(), &mut |_| {}).unwrap_err();
+        let error = cache
+            .images(&std::env::current_exe().unwrap(), [].into_iter(), &mut |_| {})
+            .unwrap_err();
         assert!(error.to_string().contains("stormeter lab build"), "{error}");
-        let error = cache.images(&text, &mut |_| {}).unwrap_err();
+        let error = cache.images(&text, [].into_iter(), &mut |_| {}).unwrap_err();
         assert!(matches!(error, LabError::NoProgram { .. }), "{error}");
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::kernel::elf_in;
 use crate::error::{LabError, at};
 
 /// The modules of one kernel.
@@ -40,8 +41,8 @@ impl Modules {
             // Links (`build`, `source`) lead out of the unpacked tree.
             if entry.file_type().map_err(at(&path))?.is_dir() {
                 self.gather(&path)?;
-            } else if path.extension().is_some_and(|extension| extension == "ko") {
-                self.files.insert(name_of(&path), path);
+            } else if let Some(name) = module_name(&path) {
+                self.files.insert(name, path);
             }
         }
         Ok(())
@@ -73,17 +74,38 @@ impl Modules {
             wanted: wanted.into(),
             release: self.release.clone(),
         })?;
-        if order.contains(path) {
+        let path = plain(path)?;
+        if order.contains(&path) {
             return Ok(());
         }
         above.push(name);
-        for needed in needs(&fs::read(path).map_err(at(path))?) {
+        for needed in needs(&fs::read(&path).map_err(at(&path))?) {
             self.add(&needed, wanted, above, order)?;
         }
         above.pop();
-        order.push(path.clone());
+        order.push(path);
         Ok(())
     }
+}
+
+/// The name of the module in this file, which may be compressed; `None` for another file.
+fn module_name(path: &Path) -> Option<String> {
+    let file = path.file_name()?.to_str()?;
+    let name = file.strip_suffix(".ko").or_else(|| file.strip_suffix(".ko.xz"))?;
+    Some(name.replace('-', "_"))
+}
+
+/// The file without compression: a guest's init has no program that unpacks it. It is written once, next to the other.
+fn plain(path: &Path) -> Result<PathBuf, LabError> {
+    if path.extension().is_some_and(|extension| extension == "ko") {
+        return Ok(path.to_owned());
+    }
+    let plain = path.with_extension("");
+    if !plain.exists() {
+        let elf = elf_in(&fs::read(path).map_err(at(path))?)?;
+        fs::write(&plain, elf).map_err(at(&plain))?;
+    }
+    Ok(plain)
 }
 
 fn name_of(path: &Path) -> String {
@@ -131,6 +153,24 @@ mod tests {
             kernel(&[("disk", "ring,bus"), ("bus", ""), ("ring", "bus,libbase"), ("a-b", "disk")]);
         assert_eq!(names(&modules.order("a-b").unwrap()), ["bus", "ring", "disk", "a_b"]);
         assert_eq!(names(&modules.order("libbase").unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn a_compressed_one_is_unpacked() {
+        use std::process::{Command, Stdio};
+
+        let (directory, _) = kernel(&[("ring", "")]);
+        let root = directory.path().join("6.1.0-test");
+        let packed = root.join("kernel/drivers/disk-a.ko.xz");
+        let module = directory.path().join("module");
+        fs::write(&module, "\x7fELF\0depends=ring\0").unwrap();
+        let from = fs::File::open(&module).unwrap();
+        let to = fs::File::create(&packed).unwrap();
+        let made = Command::new("xz").arg("-c").stdin(from).stdout(Stdio::from(to)).status();
+        assert!(made.unwrap().success());
+        let order = Modules::of(&root).unwrap().order("disk-a").unwrap();
+        assert_eq!(names(&order), ["ring", "disk_a"]);
+        assert_eq!(fs::read(&order[1]).unwrap(), fs::read(&module).unwrap());
     }
 
     #[test]

@@ -4,11 +4,14 @@
 //! dependencies as an installation would, also for users other than root. Packages are fetched with
 //! `apt-get download`, which verifies them against the signed lists.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{LabError, at, tool};
+
+pub(super) const APT_GET: &str = "apt-get";
 
 /// A package that apt would install.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,21 +33,57 @@ impl Package {
     }
 }
 
-/// `wanted` and all their dependencies, except packages whose names start with one of `without`.
-///
-/// # Errors
-/// apt is missing, or does not know one of the packages; the error names it.
-pub(crate) fn resolve(
-    wanted: &[&str],
-    without: &[&str],
-    scratch: &Path,
-) -> Result<Vec<Package>, LabError> {
-    let status = scratch.join("status");
-    fs::write(&status, "").map_err(at(&status))?;
-    let mut command = apt();
-    command.arg("-o").arg(format!("Dir::State::status={}", status.display()));
-    command.args(["--print-uris", "--yes", "--no-install-recommends", "install"]).args(wanted);
-    let output = command.output().map_err(|source| tool("apt-get", source))?;
+/// apt, with certain sources of packages.
+#[derive(Debug, Default)]
+pub(crate) struct Apt {
+    /// Options of each of its programs; none: the sources of this machine.
+    pub(super) options: Vec<OsString>,
+}
+
+impl Apt {
+    /// A program of apt.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.args(["-o", "Debug::NoLocking=true"]).args(&self.options);
+        command.env("LC_ALL", "C").stdin(Stdio::null());
+        command
+    }
+
+    /// `wanted` and all their dependencies, except packages whose names start with one of `without`.
+    ///
+    /// # Errors
+    /// apt is missing, or does not know one of the packages; the error names it.
+    pub(super) fn resolve(
+        &self,
+        wanted: &[&str],
+        without: &[&str],
+        scratch: &Path,
+    ) -> Result<Vec<Package>, LabError> {
+        let status = scratch.join("status");
+        fs::write(&status, "").map_err(at(&status))?;
+        let mut command = self.command(APT_GET);
+        command.arg("-o").arg(format!("Dir::State::status={}", status.display()));
+        command.args(["--print-uris", "--yes", "--no-install-recommends", "install"]).args(wanted);
+        let mut packages = listed(command, wanted)?;
+        packages.retain(|package| !without.iter().any(|prefix| package.name.starts_with(prefix)));
+        packages.sort();
+        if packages.is_empty() { Err(LabError::NothingToFetch) } else { Ok(packages) }
+    }
+
+    /// One package without its dependencies, in its newest version.
+    ///
+    /// # Errors
+    /// apt is missing, or does not know the package.
+    pub(super) fn only(&self, name: &str) -> Result<Package, LabError> {
+        let mut command = self.command(APT_GET);
+        command.args(["--print-uris", "download", name]);
+        listed(command, &[name])?.pop().ok_or(LabError::NothingToFetch)
+    }
+}
+
+/// The packages in what apt prints instead of fetching them.
+fn listed(mut command: Command, wanted: &[&str]) -> Result<Vec<Package>, LabError> {
+    let output = command.output().map_err(|source| tool(APT_GET, source))?;
     if !output.status.success() {
         // "Unable to locate package NAME": no other line of the output names one.
         let last_line = last_words(&output.stderr);
@@ -53,10 +92,7 @@ pub(crate) fn resolve(
         return Err(LabError::Fetch { package, said: last_line });
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut packages: Vec<Package> = text.lines().filter_map(package).collect();
-    packages.retain(|package| !without.iter().any(|prefix| package.name.starts_with(prefix)));
-    packages.sort();
-    if packages.is_empty() { Err(LabError::NothingToFetch) } else { Ok(packages) }
+    Ok(text.lines().filter_map(package).collect())
 }
 
 /// Parses a line like `'http://…' busybox-static_1%3a1.35.0-4_amd64.deb 928188 SHA256:…`.
@@ -74,31 +110,37 @@ fn package(line: &str) -> Option<Package> {
     })
 }
 
-/// Fetches what is not in `store` yet. A file in the store is always complete.
-pub(crate) fn fetch(packages: &[Package], store: &Path, scratch: &Path) -> Result<(), LabError> {
-    let missing: Vec<&Package> =
-        packages.iter().filter(|package| !store.join(&package.file).exists()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<String> =
-        missing.iter().map(|package| format!("{}={}", package.name, package.version)).collect();
-    let mut command = apt();
-    // As the calling user; apt's own user may not write here.
-    command.args(["-qq", "-o", "APT::Sandbox::User=", "download"]).args(&names);
-    let output = command.current_dir(scratch).output().map_err(|source| tool("apt-get", source))?;
-    for package in &missing {
-        let (from, to) = (scratch.join(&package.file), store.join(&package.file));
-        if from.exists() {
-            fs::rename(&from, &to).map_err(at(&to))?;
+impl Apt {
+    /// Fetches what is not in `store` yet. A file in the store is always complete.
+    pub(super) fn fetch(
+        &self,
+        packages: &[Package],
+        store: &Path,
+        scratch: &Path,
+    ) -> Result<(), LabError> {
+        let missing: Vec<&Package> =
+            packages.iter().filter(|package| !store.join(&package.file).exists()).collect();
+        if missing.is_empty() {
+            return Ok(());
         }
-    }
-    let lost = missing.iter().find(|package| !store.join(&package.file).exists());
-    match lost {
-        Some(package) => {
-            Err(LabError::Fetch { package: package.name.clone(), said: last_words(&output.stderr) })
+        let names: Vec<String> =
+            missing.iter().map(|package| format!("{}={}", package.name, package.version)).collect();
+        let mut command = self.command(APT_GET);
+        // As the calling user; apt's own user may not write here.
+        command.args(["-qq", "-o", "APT::Sandbox::User=", "download"]).args(&names);
+        let output =
+            command.current_dir(scratch).output().map_err(|source| tool(APT_GET, source))?;
+        for package in &missing {
+            let (from, to) = (scratch.join(&package.file), store.join(&package.file));
+            if from.exists() {
+                fs::rename(&from, &to).map_err(at(&to))?;
+            }
         }
-        None => Ok(()),
+        let lost = missing.iter().find(|package| !store.join(&package.file).exists());
+        lost.map_or(Ok(()), |package| {
+            let said = last_words(&output.stderr);
+            Err(LabError::Fetch { package: package.name.clone(), said })
+        })
     }
 }
 
@@ -117,13 +159,6 @@ pub(crate) fn unpack(package: &Package, store: &Path, root: &Path) -> Result<(),
     // A broken package is fetched again next time.
     let _ = fs::remove_file(&file);
     Err(LabError::ToolFailed { program: "dpkg-deb".into(), said: last_words(&output.stderr) })
-}
-
-fn apt() -> Command {
-    let mut command = Command::new("apt-get");
-    command.args(["-o", "Debug::NoLocking=true"]);
-    command.env("LC_ALL", "C").stdin(Stdio::null());
-    command
 }
 
 /// The last line of a program's output.
@@ -163,7 +198,8 @@ mod tests {
     fn a_package_that_does_not_exist_is_named_with_what_to_do() {
         let scratch = tempfile::tempdir().unwrap();
         let wanted = "no-such-package-of-a-lab";
-        let message = resolve(&[wanted], &[], scratch.path()).unwrap_err().to_string();
+        let message =
+            Apt::default().resolve(&[wanted], &[], scratch.path()).unwrap_err().to_string();
         if message.contains("install it") {
             return not_run("this is not Debian");
         }
@@ -176,7 +212,8 @@ mod tests {
     fn what_cannot_be_downloaded_is_named_and_nothing_half_is_kept() {
         let scratch = tempfile::tempdir().unwrap();
         let gone = package("'x' gone-package_1.0_amd64.deb 1 SHA256:0").unwrap();
-        let message = fetch(&[gone], scratch.path(), scratch.path()).unwrap_err().to_string();
+        let message =
+            Apt::default().fetch(&[gone], scratch.path(), scratch.path()).unwrap_err().to_string();
         if message.contains("install it") {
             return not_run("this is not Debian");
         }

@@ -1,4 +1,6 @@
-//! A system: kernel, modules and the storage guest's image, built from packages.
+//! A system: kernel, modules and the guests' images, built from packages. That of another suite has a kernel and the
+//! host's image only, and the programs in it are those of this machine's suite: two hosts then differ in their kernels
+//! and in nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +11,10 @@ use super::free_space::need_room;
 use super::kernel::elf_of;
 use super::key::key;
 use super::modules::Modules;
-use super::packages::{Package, fetch, resolve, unpack};
+use super::packages::{Apt, Package, unpack};
 use super::recipe;
 use super::scratch::Scratch;
+use super::suite;
 use super::usage::remove_unused;
 use crate::error::{LabDirectory, LabError, at};
 use crate::qemu::NETWORK;
@@ -25,8 +28,11 @@ pub(super) const INITIATOR: &str = "initiator.img";
 pub(super) const MODULES: &str = "modules";
 pub(super) const ORDER: &str = "order";
 
-/// The file in the cache that records which system is in use and the recipe that made it.
+/// The file in the cache that records which system is in use and the recipe that made it; for another suite, its name
+/// follows.
 const CURRENT: &str = "current";
+/// The packages that a system was made from, one a line.
+const PACKAGES: &str = "packages";
 const SYSTEM: &str = "system-";
 
 /// Space for a build: packages, the unpacked kernel, images.
@@ -36,7 +42,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// what is made from the same packages; the number stands for changes to this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "3 {:?} {:?} {:?} {:?} {:?}",
+        "4 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,
@@ -51,63 +57,94 @@ fn recipe_key() -> String {
 }
 
 /// The folder of the system that the last build made or found, if it was this program's recipe.
-pub(super) fn current(root: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(root.join(CURRENT)).ok()?;
+pub(super) fn current(root: &Path, suite: Option<&str>) -> Option<PathBuf> {
+    named_by(root, &root.join(record(suite)))
+}
+
+/// The name of the file that records the current system.
+fn record(suite: Option<&str>) -> String {
+    suite.map_or_else(|| CURRENT.into(), |suite| format!("{CURRENT}-{suite}"))
+}
+
+/// The folder of the system that such a file names, if it was made by this program's recipe.
+fn named_by(root: &Path, record: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(record).ok()?;
     let (system, made_by) = text.trim().split_once(' ')?;
     let folder = root.join(system);
     (made_by == recipe_key() && folder.is_dir()).then_some(folder)
 }
 
-/// Builds the system from today's packages, or finds it.
-pub(super) fn build(root: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, LabError> {
+/// Builds the system from today's packages, or finds it; with a suite, the one with its kernel.
+pub(super) fn build(
+    root: &Path,
+    suite: Option<&str>,
+    say: &mut dyn FnMut(&str),
+) -> Result<PathBuf, LabError> {
     let scratch = Scratch::new(root)?;
-    say("asking apt for packages");
-    let wanted: Vec<&str> =
-        [recipe::KERNEL].into_iter().chain(recipe::STORAGE).chain(recipe::HOST).collect();
-    let packages = resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
-    let identities: Vec<String> = packages.iter().map(Package::identity).collect();
-    let name =
-        format!("{SYSTEM}{}", key(&[recipe_key().as_bytes(), identities.join("\n").as_bytes()]));
+    let whose = suite.map_or_else(String::new, |suite| format!(", with the kernel of {suite}"));
+    say(&format!("asking apt for packages{whose}"));
+    let machine = Apt::default();
+    let of_suite = suite.map(|suite| suite::open(suite, root)).transpose()?;
+    let mut wanted: Vec<&str> = recipe::STORAGE.into_iter().chain(recipe::HOST).collect();
+    if of_suite.is_none() {
+        wanted.push(recipe::KERNEL);
+    }
+    let mut packages = machine.resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
+    let kernel = of_suite.as_ref().map(suite::kernel).transpose()?;
+    let listed = packages.iter().chain(&kernel);
+    let identities = listed.map(Package::identity).collect::<Vec<_>>().join("\n");
+    let name = format!("{SYSTEM}{}", key(&[recipe_key().as_bytes(), identities.as_bytes()]));
     let folder = root.join(&name);
     if folder.is_dir() {
-        say("kernel and storage guest are those of today's packages");
+        say("they are those of the last build");
     } else {
         need_room("the build", root, ROOM_BYTES, LabDirectory::Cache)?;
         let store = root.join("packages");
         fs::create_dir_all(&store).map_err(at(&store))?;
-        say(&format!("fetching {} packages, those that are not here yet", packages.len()));
-        fetch(&packages, &store, &scratch.path)?;
-        let made = make(&packages, &store, &scratch.path, say)?;
+        let count = packages.len() + kernel.iter().len();
+        say(&format!("fetching {count} packages, those that are not here yet"));
+        machine.fetch(&packages, &store, &scratch.path)?;
+        if let (Some(apt), Some(kernel)) = (&of_suite, &kernel) {
+            apt.fetch(std::slice::from_ref(kernel), &store, &scratch.path)?;
+        }
+        packages.extend(kernel);
+        let made = make(&packages, &store, &scratch.path, suite.is_some(), say)?;
+        write(&made.join(PACKAGES), identities.as_bytes())?;
         fs::rename(&made, &folder).map_err(at(&folder))?;
     }
     let now = scratch.path.join(CURRENT);
     fs::write(&now, format!("{name} {}\n", recipe_key())).map_err(at(&now))?;
-    fs::rename(&now, root.join(CURRENT)).map_err(at(root))?;
-    forget(root, &name, &identities);
+    fs::rename(&now, root.join(record(suite))).map_err(at(root))?;
+    forget(root);
     Ok(folder)
 }
 
 /// Removes systems that neither this version of stormeter nor a lab uses, and packages that are no longer
 /// needed.
-fn forget(root: &Path, name: &str, identities: &[String]) {
-    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
-        let other = entry.file_name().to_string_lossy().into_owned();
-        if other.starts_with(SYSTEM) && other != name {
-            remove_unused(&entry.path());
-        }
-    }
+fn forget(root: &Path) {
+    let entries = || fs::read_dir(root).into_iter().flatten().flatten();
+    let starts =
+        |entry: &fs::DirEntry, with: &str| entry.file_name().to_string_lossy().starts_with(with);
+    let records = entries().filter(|entry| starts(entry, CURRENT));
+    let kept: Vec<PathBuf> = records.filter_map(|entry| named_by(root, &entry.path())).collect();
+    let systems = entries().filter(|entry| starts(entry, SYSTEM)).map(|entry| entry.path());
+    systems.filter(|system| !kept.contains(system)).for_each(|system| remove_unused(&system));
+    let lists = kept.iter().map(|system| fs::read_to_string(system.join(PACKAGES)));
+    let lists: String = lists.map(|list| list.unwrap_or_default() + "\n").collect();
     for entry in fs::read_dir(root.join("packages")).into_iter().flatten().flatten() {
         let file = entry.file_name().to_string_lossy().into_owned();
-        if !identities.iter().any(|identity| identity.starts_with(&format!("{file} "))) {
+        if !lists.lines().any(|identity| identity.starts_with(&format!("{file} "))) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
+/// Makes a system; `host_only` leaves out what other guests need.
 fn make(
     packages: &[Package],
     store: &Path,
     scratch: &Path,
+    host_only: bool,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, LabError> {
     let unpacked = scratch.join("unpacked");
@@ -121,10 +158,15 @@ fn make(
     let image = only_entry(&unpacked.join("boot"), "vmlinuz-")?;
     let kernel = elf_of(&fs::read(&image).map_err(at(&image))?)?;
     write(&made.join(KERNEL), &kernel)?;
-    let modules = Modules::of(&only_entry(&unpacked.join("lib/modules"), "")?)?;
-    worker_modules(&modules, &made)?;
-    say("making the storage guest");
-    write(&made.join(STORAGE), &guest(&unpacked, &modules, &STORAGE_GUEST)?)?;
+    // Debian 13 has moved them.
+    let folders = ["lib/modules", "usr/lib/modules"].map(|folder| unpacked.join(folder));
+    let folder = folders.iter().find(|folder| folder.is_dir()).unwrap_or(&folders[0]);
+    let modules = Modules::of(&only_entry(folder, "")?)?;
+    if !host_only {
+        worker_modules(&modules, &made)?;
+        say("making the storage guest");
+        write(&made.join(STORAGE), &guest(&unpacked, &modules, &STORAGE_GUEST)?)?;
+    }
     say("making the host");
     write(&made.join(INITIATOR), &guest(&unpacked, &modules, &HOST)?)?;
     fs::remove_dir_all(&unpacked).map_err(at(&unpacked))?;
@@ -242,29 +284,40 @@ mod tests {
     fn a_system_of_another_recipe_or_that_is_gone_is_not_current() {
         let root = tempfile::tempdir().unwrap();
         let say = |text: &str| fs::write(root.path().join(CURRENT), text).unwrap();
-        assert_eq!(current(root.path()), None);
+        assert_eq!(current(root.path(), None), None);
         say(&format!("system-1 {}\n", recipe_key()));
-        assert_eq!(current(root.path()), None, "its folder is not there");
+        assert_eq!(current(root.path(), None), None, "its folder is not there");
         fs::create_dir(root.path().join("system-1")).unwrap();
-        assert_eq!(current(root.path()), Some(root.path().join("system-1")));
+        assert_eq!(current(root.path(), None), Some(root.path().join("system-1")));
+        assert_eq!(current(root.path(), Some("trixie")), None, "that of another suite");
         say("system-1 0123456789abcdef\n");
-        assert_eq!(current(root.path()), None);
+        assert_eq!(current(root.path(), None), None);
     }
 
     #[test]
     fn what_is_no_longer_used_is_removed() {
         let root = tempfile::tempdir().unwrap();
-        for folder in ["system-old", "system-up", "system-new", "packages", "templates"] {
+        let folders =
+            ["system-old", "system-up", "system-new", "system-13", "packages", "templates"];
+        for folder in folders {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
+        for (record, system, list) in [
+            (CURRENT, "system-new", "b_1_amd64.deb SHA256:1\na_2_amd64.deb SHA256:1"),
+            ("current-trixie", "system-13", "kernel_13_amd64.deb SHA256:1"),
+        ] {
+            fs::write(root.path().join(record), format!("{system} {}\n", recipe_key())).unwrap();
+            fs::write(root.path().join(system).join(PACKAGES), list).unwrap();
+        }
         let _up = Held::new(&root.path().join("system-up"), &root.path().join("lab.json")).unwrap();
-        for file in ["a_1_amd64.deb", "a_2_amd64.deb"] {
+        for file in ["a_1_amd64.deb", "a_2_amd64.deb", "kernel_13_amd64.deb"] {
             fs::write(root.path().join("packages").join(file), "").unwrap();
         }
-        forget(root.path(), "system-new", &["a_2_amd64.deb SHA256:1".into()]);
+        forget(root.path());
         let exists = |path: &str| root.path().join(path).exists();
         assert!(exists("system-up"), "a lab needs it");
         assert!(exists("system-new") && exists("templates") && exists("packages/a_2_amd64.deb"));
+        assert!(exists("system-13") && exists("packages/kernel_13_amd64.deb"), "another suite");
         assert!(!exists("system-old") && !exists("packages/a_1_amd64.deb"));
     }
 }

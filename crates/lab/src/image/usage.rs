@@ -72,8 +72,11 @@ fn names(lab_file: &Path, system: &Path) -> bool {
     let read = || -> Option<bool> {
         let text = fs::read_to_string(lab_file).ok()?;
         let lab: serde_json::Value = serde_json::from_str(&text).ok()?;
-        let named = lab.pointer("/images/system")?.as_str()?;
-        Some(Path::new(named).file_name() == system.file_name())
+        let images = lab.get("images")?;
+        let others = images.get("others").and_then(|others| others.as_object());
+        let all = others.into_iter().flat_map(|others| others.values()).chain([images]);
+        let mut named = all.filter_map(|images| images.get("system")?.as_str());
+        Some(named.any(|named| Path::new(named).file_name() == system.file_name()))
     };
     read().unwrap_or(false)
 }
@@ -101,6 +104,11 @@ mod tests {
         drop(held);
         remove_unused(&system);
         assert!(system.exists(), "the lab is up");
+        let others = serde_json::json!({"trixie": {"system": system}});
+        let text = serde_json::json!({"images": {"system": "system-new", "others": others}});
+        fs::write(&lab_file, text.to_string()).unwrap();
+        remove_unused(&system);
+        assert!(system.exists(), "one of its hosts has this kernel");
         // The lab went down and was started from another system in the same directory.
         says(&cache.path().join("system-new"));
         remove_unused(&system);

@@ -28,6 +28,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hardware {
     pub(crate) kind: Kind,
+    /// The suite whose kernel a host runs; `None`: this machine's.
+    pub(crate) suite: Option<String>,
     pub(crate) memory_bytes: u64,
     pub(crate) vcpus: u32,
     pub(crate) disks: Vec<Disk>,
@@ -83,6 +85,7 @@ impl Hardware {
         Hardware {
             disks: self.disks.iter().map(blank).collect(),
             nics: vec![Plug::Blank; self.nics.len()],
+            suite: self.suite.clone(),
             ..*self
         }
     }
@@ -170,6 +173,7 @@ mod tests {
     fn hardware(disks: Vec<Disk>) -> Hardware {
         Hardware {
             kind: Kind::Worker,
+            suite: None,
             memory_bytes: 128 << 20,
             vcpus: 1,
             disks,

@@ -51,6 +51,7 @@ pub(crate) fn probe(
     let guest = Guest { name: "kvm".into(), folder: scratch.into() };
     let hardware = Hardware {
         kind: Kind::Worker,
+        suite: None,
         memory_bytes: 128 << 20,
         vcpus: 1,
         disks: Vec::new(),

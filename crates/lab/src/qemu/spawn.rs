@@ -202,9 +202,9 @@ pub(crate) fn spawn(
     }
     command.args(["-machine", &machine]);
     let mut line = COMMAND_LINE.to_owned();
-    let image = match hardware.kind {
-        Kind::Storage => &images.storage,
-        Kind::Host => &images.host,
+    let (kernel, image): (&Path, &Path) = match hardware.kind {
+        Kind::Storage => (&images.kernel, &images.storage),
+        Kind::Host => images.host_files(hardware.suite.as_deref()),
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
             line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");
@@ -214,10 +214,10 @@ pub(crate) fn spawn(
             if hardware.uplink {
                 line += &format!(" {ADDRESS_WANTED}{UPLINK_ADDRESS}");
             }
-            &images.worker
+            (&images.kernel, &images.worker)
         }
     };
-    command.arg("-kernel").arg(&images.kernel).arg("-initrd").arg(image).args(["-append", &line]);
+    command.arg("-kernel").arg(kernel).arg("-initrd").arg(image).args(["-append", &line]);
     command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", socket(&guest.qmp())));
     command.arg("-chardev").arg(format!(
         "socket,id=console,path={},server=on,wait=off,logfile={}",

@@ -65,6 +65,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
     });
     Hardware {
         kind: Kind::Storage,
+        suite: None,
         memory_bytes: storage.memory_bytes,
         vcpus: storage.vcpus,
         disks: disks.collect(),
@@ -119,6 +120,7 @@ pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardwa
     let ports = of.flat_map(|channel| channel.cables.iter().map(|cable| cable.host));
     Hardware {
         kind: Kind::Host,
+        suite: host.suite.clone(),
         memory_bytes: host.memory_bytes,
         vcpus: host.vcpus,
         disks: Vec::new(),
@@ -169,6 +171,7 @@ pub(super) fn vm_hardware(
     });
     Hardware {
         kind: Kind::Worker,
+        suite: None,
         memory_bytes: vm.memory_bytes,
         vcpus: vm.vcpus,
         disks: disks.collect(),

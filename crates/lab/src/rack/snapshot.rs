@@ -326,6 +326,7 @@ mod tests {
                 storage: nowhere(),
                 worker: nowhere(),
                 host: nowhere(),
+                others: Default::default(),
             },
         };
         state.write(&directory.path).unwrap();

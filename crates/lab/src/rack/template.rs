@@ -62,10 +62,10 @@ impl Drop for Template {
 }
 
 fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: &str) -> PathBuf {
-    let image = match hardware.kind {
+    let image: &Path = match hardware.kind {
         Kind::Worker => &images.worker,
         Kind::Storage => &images.storage,
-        Kind::Host => &images.host,
+        Kind::Host => images.host_files(hardware.suite.as_deref()).1,
     };
     // The system's folder is named by its own key, and a blank disk consists only of what is visible
     // of it.

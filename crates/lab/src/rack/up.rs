@@ -77,7 +77,9 @@ pub fn up(
     directory.check_idle()?;
     need_memory(template::memory_bytes(lab))?;
     need_room("the lab", &directory.path, file_bytes(lab), LabDirectory::Lab)?;
-    let _held = Held::new(&images.system, &directory.path.join(state::FILE))?;
+    let lab_file = directory.path.join(state::FILE);
+    let held = images.systems().map(|system| Held::new(system, &lab_file));
+    let _held = held.collect::<Result<Vec<Held>, LabError>>()?;
     let secrets = Secrets::read(lab)?;
     let portmapper: Vec<bool> =
         (0..lab.storage.len()).map(|index| export_in_use(lab, index).is_some()).collect();

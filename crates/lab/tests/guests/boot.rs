@@ -29,7 +29,7 @@ fn pid(status: &Status, name: &str) -> i32 {
 fn a_lab_comes_up_loses_a_guest_and_goes_without_a_trace() {
     let Some(place) = Place::new() else { return };
     let mut say = |what: &str| println!("{what}");
-    let images = Cache::at(None).build(place.binary(), &mut say).unwrap();
+    let images = Cache::at(None).build(place.binary(), &[], &mut say).unwrap();
     let directory = place.directory();
     let (lab, cancel) = (parse_lab(LAB).unwrap(), AtomicBool::new(false));
     let options =

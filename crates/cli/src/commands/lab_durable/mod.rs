@@ -32,7 +32,7 @@ pub(crate) fn run(options: &LabDurableOptions) -> Result<Exit, Failure> {
         parse_lab(&text).map_err(|errors| Failure::Usage(errors.in_file(name).to_string()))?;
     let cancel = cancel_on_signals();
     let cache = Cache::at(options.images.cache.as_deref());
-    let images = cache.images(&binary(&options.images)?, &mut say)?;
+    let images = cache.images(&binary(&options.images)?, lab.suites(), &mut say)?;
     let how =
         UpOptions { accelerator: options.accelerator.choice(), cold: false, logs_writes: true };
     let directory = &options.directory.dir;

@@ -31,6 +31,7 @@ fn faults_of(lab_file: &str, directory: &Path) -> Faults {
             storage: nowhere(),
             worker: nowhere(),
             host: nowhere(),
+            others: Default::default(),
         },
     };
     state.write(&lab.path).unwrap();
