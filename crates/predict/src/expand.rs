@@ -62,6 +62,7 @@ pub fn prepare(
                 url,
                 site_changes: changes,
                 ceiling: None,
+                hosts: vec![],
             });
             places.push(SitePlace { site, datastore });
         }

@@ -66,6 +66,7 @@ mod tests {
             url: url.into(),
             site_changes: vec![],
             ceiling: None,
+            hosts: vec![],
         };
         site_datastore(&site(), &named).map_err(|error| error.to_string())
     }

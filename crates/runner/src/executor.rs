@@ -159,6 +159,9 @@ pub struct OpenOrder {
     /// Workloads make disks as clones: storage that cannot do it is refused at once.
     #[serde(default)]
     pub clones: bool,
+    /// The hosts that drive each datastore, by number and in order; an empty list, or none: all.
+    #[serde(default)]
+    pub drivers: Vec<Vec<u32>>,
 }
 
 /// How reads are verified.

@@ -23,6 +23,7 @@ impl From<&ComparisonPlan> for StudyPlan {
             url: url.clone(),
             site_changes: Vec::new(),
             ceiling: None,
+            hosts: vec![],
         };
         Self {
             study: String::new(),

@@ -151,7 +151,8 @@ fn write_plan(plan: &StudyPlan, out: &mut String) -> std::fmt::Result {
         let width = plan.hosts.iter().map(|host| host.name.chars().count()).max().unwrap_or(0);
         let most = plan.vms.iter().copied().max().unwrap_or(0);
         for (number, host) in (0..).zip(&plan.hosts) {
-            let vms = vms_of_host(most, number, plan.hosts.len() as u32);
+            let of = |datastore| plan.vms_of_host(datastore, most, number);
+            let vms = plan.datastores.iter().map(of).max().unwrap_or(0);
             writeln!(out, "  {:width$}  {vms:>6}  {}", host.name, host.reached_by)?;
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_fault::ScheduledFault;
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
+use crate::listing::vms_of_host;
 use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
 use crate::step::Step;
@@ -75,6 +76,9 @@ pub struct NamedDatastore {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub ceiling: Option<String>,
+    /// The numbers of the study's hosts that drive it, in order; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<u32>,
 }
 
 /// A host that runs trials.
@@ -336,7 +340,7 @@ impl StudyPlan {
 
     /// Whether a datastore was named twice, so that no difference is to be expected.
     pub fn is_a_a_test(&self) -> bool {
-        let url = |place: usize| &self.datastores[place].url;
+        let url = |place: usize| (&self.datastores[place].url, &self.datastores[place].hosts);
         (1..self.datastores.len()).any(|place| (0..place).any(|other| url(other) == url(place)))
     }
 
@@ -368,6 +372,26 @@ impl StudyPlan {
     pub fn urls(&self) -> Vec<&str> {
         let datastores = self.datastores.iter().map(|datastore| datastore.url.as_str());
         datastores.chain(self.ceilings()).collect()
+    }
+
+    /// The hosts that drive each of [`StudyPlan::urls`]; empty: all. A ceiling is driven by the hosts of its first
+    /// datastore.
+    pub fn drivers(&self) -> Vec<Vec<u32>> {
+        let datastores = self.datastores.iter().map(|datastore| datastore.hosts.clone());
+        let of_ceiling = |url: &str| {
+            let named = |datastore: &&NamedDatastore| datastore.ceiling.as_deref() == Some(url);
+            self.datastores.iter().find(named).map(|of| of.hosts.clone()).unwrap_or_default()
+        };
+        datastores.chain(self.ceilings().into_iter().map(of_ceiling)).collect()
+    }
+
+    /// How many of `vms` VMs on a datastore a host drives: they are assigned to its hosts in turn.
+    pub fn vms_of_host(&self, datastore: &NamedDatastore, vms: u32, host: u32) -> u32 {
+        let (place, hosts) = match datastore.hosts.as_slice() {
+            [] => (Some(host), self.hosts.len()),
+            some => (some.iter().position(|of| *of == host).map(|place| place as u32), some.len()),
+        };
+        place.map_or(0, |place| vms_of_host(vms, place, hosts as u32))
     }
 
     /// The levels of `outstanding` for a workload: an open loop and a transfer have none.

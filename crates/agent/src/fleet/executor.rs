@@ -8,6 +8,7 @@ use stormeter_runner::{
     TrialOrder,
 };
 
+use super::drivers::Drivers;
 use super::{Fleet, merge};
 use crate::message::{Command, Report};
 
@@ -20,9 +21,11 @@ impl Executor for Fleet {
     ) -> Result<Opened, RunError> {
         self.prepared.clear();
         let all = self.all();
+        self.drivers = Drivers::new(order.urls.len(), self.hosts.len(), &order.drivers);
         let opened = self.reach(&all, order, cancel, progress)?;
+        self.drivers.find_stores(&opened);
         self.opened = Some(order.clone());
-        let stores = merge::opened(&self.hosts, opened);
+        let stores = merge::opened(&self.hosts, opened, &self.drivers);
         Ok(Opened { hosts: self.described(), stores })
     }
 
@@ -37,7 +40,8 @@ impl Executor for Fleet {
         let prepared = self.write(&all, order, cancel, progress)?;
         self.prepared.retain(|earlier| earlier.store != order.store);
         self.prepared.push(*order);
-        Ok(merge::prepared(&self.hosts, prepared))
+        let hosts = self.drivers.parts(order.store, 0).map(|part| &self.hosts[part.host]);
+        Ok(merge::prepared(hosts, prepared))
     }
 
     fn trial(

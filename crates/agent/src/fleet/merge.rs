@@ -3,22 +3,24 @@
 //! Samples are combined like those of threads: counts and histograms add up. CPU time adds up over
 //! machines; agents on the same machine count it once.
 
-use stormeter_results::{DatastoreFact, DatastoreNote, HostShare, SharedFileSystem};
+use stormeter_results::{DatastoreDescription, DatastoreFact, DatastoreNote, HostShare};
 use stormeter_runner::{OpenedStores, PreparedStore, TrialEnd};
 use stormeter_trial::{CpuUsage, HostCpu, MonitorRow, NoteFact, Sample};
 
 use super::Host;
+use super::drivers::Drivers;
 use super::ended::Ended;
 
-/// The datastores as the first host found them, with the notes of the others.
-pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores {
-    let mut opened = opened.into_iter().zip(hosts);
-    let Some((mut all, first)) = opened.next() else { return OpenedStores::default() };
-    if hosts.len() > 1 {
-        all.shared = all.shared.map(|shared| found_by(first, shared));
-    }
-    for (one, host) in opened {
-        for (mine, theirs) in all.datastores.iter_mut().zip(one.datastores) {
+/// The datastores as the first of their hosts found them, with the notes of the others.
+pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>, drivers: &Drivers) -> OpenedStores {
+    let mut found: Vec<Option<DatastoreDescription>> = vec![None; drivers.store_of.len()];
+    let mut shared_by = None;
+    for (number, (one, host)) in opened.into_iter().zip(hosts).enumerate() {
+        for (datastore, theirs) in drivers.of_host(number).zip(one.datastores) {
+            let Some(mine) = &mut found[datastore] else {
+                found[datastore] = Some(theirs);
+                continue;
+            };
             for note in theirs.notes {
                 if !mine.notes.contains(&note) {
                     mine.notes.push(DatastoreNote { host: Some(host.name.clone()), ..note });
@@ -33,18 +35,24 @@ pub(super) fn opened(hosts: &[Host], opened: Vec<OpenedStores>) -> OpenedStores 
                 mine.notes.push(DatastoreNote { host: Some(host.name.clone()), fact });
             }
         }
-        all.shared = all.shared.or(one.shared.map(|shared| found_by(host, shared)));
+        let shared = one.shared.map(|mut shared| {
+            shared.host = (hosts.len() > 1).then(|| host.name.clone());
+            shared
+        });
+        shared_by = shared_by.or(shared);
     }
-    all
-}
-
-fn found_by(host: &Host, mut shared: Box<SharedFileSystem>) -> Box<SharedFileSystem> {
-    shared.host = Some(host.name.clone());
-    shared
+    OpenedStores {
+        datastores: found.into_iter().flatten().collect(),
+        store_of: drivers.store_of.clone(),
+        shared: shared_by,
+    }
 }
 
 /// Disks count as reused if no host wrote them again.
-pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> PreparedStore {
+pub(super) fn prepared<'h>(
+    hosts: impl Iterator<Item = &'h Host>,
+    prepared: Vec<PreparedStore>,
+) -> PreparedStore {
     let mut all = PreparedStore { reused: true, notes: Vec::new() };
     for (one, host) in prepared.into_iter().zip(hosts) {
         all.reused &= one.reused;
@@ -62,10 +70,10 @@ pub(super) fn prepared(hosts: &[Host], prepared: Vec<PreparedStore>) -> Prepared
 pub(super) fn trial(hosts: &[Host], ended: Vec<Ended>) -> Option<TrialEnd> {
     let mut all: Option<TrialEnd> = None;
     let mut machines: Vec<&str> = Vec::new();
-    let count = hosts.len() as u32;
-    for Ended { host: number, vms, mut end, late_ns } in ended {
+    let (count, drivers) = (hosts.len(), ended.len() as u32);
+    for (place, Ended { host: number, vms, mut end, late_ns }) in (0..).zip(ended) {
         let host = &hosts[number];
-        renumber(&mut end.sample, number as u32, count);
+        renumber(&mut end.sample, place, drivers);
         let share = share(number, host, vms, &end, late_ns);
         if late_ns > 0 {
             end.notes.push(NoteFact::LateStart { late_ns }.into());

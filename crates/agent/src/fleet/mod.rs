@@ -6,6 +6,7 @@
 
 mod clock;
 mod connect;
+mod drivers;
 mod ended;
 mod executor;
 mod gather;
@@ -24,13 +25,14 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::RealClock;
 use stormeter_results::HostDescription;
 use stormeter_runner::{OpenOrder, OpenedStores, PrepareOrder, PreparedStore, Progress, RunError};
-use stormeter_study::{Reach, StudyHost, vms_of_host};
+use stormeter_study::{Reach, StudyHost};
 
 use crate::command::{Guest, Transport};
 use crate::destination::Destination;
 use crate::error::HostError;
 use crate::link::{Heard, Link};
 use crate::message::{Command, HostFacts, Report};
+use drivers::{Drivers, Part};
 use lead::Lead;
 use offset::ClockOffset;
 
@@ -91,6 +93,7 @@ pub struct Fleet {
     opened: Option<OpenOrder>,
     /// The orders to write disks since then, by datastore.
     prepared: Vec<PrepareOrder>,
+    drivers: Drivers,
     lead: Lead,
 }
 
@@ -140,6 +143,7 @@ impl Fleet {
             inbox_in,
             opened: None,
             prepared: Vec::new(),
+            drivers: Drivers::default(),
             lead: Lead::default(),
         })
     }
@@ -167,30 +171,27 @@ impl Fleet {
         }
     }
 
-    fn count(&self) -> u32 {
-        self.hosts.len() as u32
-    }
-
     /// A host's part of an order to open.
     fn open_order(&self, order: &OpenOrder, host: usize) -> OpenOrder {
         let mut own = order.clone();
-        own.disks.count = self.disks_of(order.disks.count, host);
+        // A host without VMs opens its datastores as if it had one: this shows early whether it could.
+        own.disks.count = self.drivers.most_vms(order.disks.count, host).max(1);
+        own.urls =
+            self.drivers.of_host(host).map(|datastore| order.urls[datastore].clone()).collect();
+        own.drivers.clear();
         // Hosts may share storage: each has its own folders.
         own.first_number = (host * order.urls.len()) as u32;
-        let lab = order.urls.iter().filter(|url| self.hosts[host].way.has_lab_disk(url));
+        let lab = own.urls.iter().filter(|url| self.hosts[host].way.has_lab_disk(url));
         own.destroy_data.extend(lab.map(PathBuf::from));
         own
     }
 
-    /// A host without VMs opens its datastores as if it had one: this shows early whether it could.
-    fn disks_of(&self, all: u32, host: usize) -> u32 {
-        vms_of_host(all, host as u32, self.count()).max(1)
-    }
-
-    fn prepare_order(&self, order: &PrepareOrder, host: usize) -> PrepareOrder {
+    /// A host's part of an order to write the disks of a store.
+    fn prepare_order(&self, order: &PrepareOrder, part: Part) -> PrepareOrder {
         let mut own = *order;
-        own.filling.disks.count = self.disks_of(order.filling.disks.count, host);
-        own.filling.seed = seed_of(order.filling.seed, host);
+        own.store = part.store;
+        own.filling.disks.count = part.vms.max(1);
+        own.filling.seed = seed_of(order.filling.seed, part.place);
         own
     }
 
@@ -274,7 +275,7 @@ impl Fleet {
         Ok(opened)
     }
 
-    /// Makes the hosts write the disks of a datastore.
+    /// Makes those of the hosts that drive a store write its disks.
     fn write(
         &mut self,
         hosts: &[usize],
@@ -282,13 +283,17 @@ impl Fleet {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Vec<PreparedStore>, RunError> {
-        for &host in hosts {
-            self.say(host, Command::Prepare(self.prepare_order(order, host)));
+        let parts = self.drivers.parts(order.store, order.filling.disks.count);
+        let parts: Vec<Part> = parts.filter(|part| hosts.contains(&part.host)).collect();
+        for &part in &parts {
+            self.say(part.host, Command::Prepare(self.prepare_order(order, part)));
         }
+        let hosts: Vec<usize> = parts.iter().map(|part| part.host).collect();
         let urls = self.opened.as_ref().map(|opened| opened.urls.clone()).unwrap_or_default();
-        let url = urls.get(order.store).cloned().unwrap_or_default();
+        let datastore = self.drivers.store_of.iter().position(|store| *store == order.store);
+        let url = datastore.and_then(|datastore| urls.get(datastore)).cloned().unwrap_or_default();
         let mut written = vec![(0, 0); self.hosts.len()];
-        self.gather(hosts, "write the disks", cancel, |host, report| match report {
+        self.gather(&hosts, "write the disks", cancel, |host, report| match report {
             Report::Preparing { done, total } => {
                 written[host] = (done, total);
                 let sum = |part: fn(&(u64, u64)) -> u64| written.iter().map(part).sum();
@@ -326,10 +331,10 @@ fn no_address(host: &Host) -> String {
     format!("the clients of transfers cannot reach host {name} ({reached_by}); {advice}")
 }
 
-/// Hosts get different operations and contents, each the same for all datastores of a block. The first
-/// host gets those that this machine alone would have.
-fn seed_of(seed: u64, host: usize) -> u64 {
-    if host == 0 { seed } else { stormeter_study::trial_seed(seed, host as u32) }
+/// Hosts get different operations and contents, by their place among those that drive a datastore: each the same for all
+/// datastores of a block. The first host gets those that this machine alone would have.
+fn seed_of(seed: u64, place: usize) -> u64 {
+    if place == 0 { seed } else { stormeter_study::trial_seed(seed, place as u32) }
 }
 
 impl Fleet {

@@ -3,10 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder};
+use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder, TrialTarget};
 use stormeter_study::{WorkloadKind, vms_of_host};
 use stormeter_trial::{Interval, NoteFact};
 
+use super::drivers::Part;
 use super::ended::Ended;
 use super::gather::Trouble;
 use super::start::{LateStart, Start};
@@ -121,12 +122,25 @@ impl Fleet {
         Ok(Attempt::Ended(ended.collect()))
     }
 
+    /// What each host has to do in a trial. Without a store all hosts take part.
+    fn parts(&self, order: &TrialOrder) -> Vec<Part> {
+        let vms = |host: usize| vms_of_host(order.vms, host as u32, self.hosts.len() as u32);
+        match order.target {
+            TrialTarget::Store(store) => self.drivers.parts(store, order.vms).collect(),
+            TrialTarget::Nothing | TrialTarget::NullServer(_) => self
+                .all()
+                .into_iter()
+                .map(|host| Part { host, place: host, store: 0, vms: vms(host) })
+                .collect(),
+        }
+    }
+
     /// The order for each host that has VMs.
     fn orders(&self, order: &TrialOrder) -> Vec<(usize, TrialOrder)> {
         let mut orders = Vec::new();
         let mut taken: Vec<(Option<&str>, u32)> = Vec::new();
-        for (host, of) in self.hosts.iter().enumerate() {
-            let vms = vms_of_host(order.vms, host as u32, self.count());
+        for Part { host, place, store, vms } in self.parts(order) {
+            let of = &self.hosts[host];
             if vms == 0 {
                 continue;
             }
@@ -148,10 +162,16 @@ impl Fleet {
                         0
                     }
                 };
-            let seed = seed_of(order.seed, host);
-            let start = order.start.of_host(host as u32);
-            let content_seed = seed_of(order.content_seed, host);
-            let own = TrialOrder { vms, first_cpu, seed, start, content_seed, ..order.clone() };
+            let seed = seed_of(order.seed, place);
+            let start = order.start.of_host(place as u32);
+            let content_seed = seed_of(order.content_seed, place);
+            let target = match order.target {
+                // The store's number on this host.
+                TrialTarget::Store(_) => TrialTarget::Store(store),
+                TrialTarget::Nothing | TrialTarget::NullServer(_) => order.target.clone(),
+            };
+            let own =
+                TrialOrder { target, vms, first_cpu, seed, start, content_seed, ..order.clone() };
             orders.push((host, own));
         }
         orders

@@ -71,6 +71,12 @@ impl Images {
         std::iter::once(self.system.as_path()).chain(others)
     }
 
+    /// The kernel's release of a host with the kernel of `suite`; `None` if the system has been removed.
+    pub(crate) fn host_release(&self, suite: Option<&str>) -> Option<String> {
+        let other = suite.and_then(|suite| self.others.get(suite));
+        system::release(other.map_or(&self.system, |other| &other.system))
+    }
+
     /// Kernel and initial file system of a host with the kernel of `suite`; `None`: of this machine's suite, which is
     /// also what a suite that was not asked for gets.
     pub(crate) fn host_files(&self, suite: Option<&str>) -> (&Path, &Path) {

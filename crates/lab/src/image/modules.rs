@@ -19,7 +19,7 @@ pub(crate) struct Modules {
     /// Modules that are built into the kernel.
     built_in: Vec<String>,
     /// The kernel release, as in `6.1.0-56-amd64`.
-    release: String,
+    pub(super) release: String,
 }
 
 impl Modules {

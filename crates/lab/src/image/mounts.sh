@@ -127,8 +127,11 @@ watch_paths() {
 
 # mount_nvme NAME ADDRESS SUBSYSTEM
 mount_nvme() {
-  echo "transport=tcp,traddr=$2,trsvcid=4420,nqn=$3,hostnqn=nqn.2026-01.stormeter.lab:host-$(hostname)" \
-    > /dev/nvme-fabrics
+  # Since Linux 6.5 a host's NQN and its identifier must belong together, and the identifier by default is the NQN's of
+  # the module.
+  [ -e /tmp/nvme-host ] || cat /proc/sys/kernel/random/uuid > /tmp/nvme-host
+  host="hostnqn=nqn.2026-01.stormeter.lab:host-$(hostname),hostid=$(cat /tmp/nvme-host)"
+  echo "transport=tcp,traddr=$2,trsvcid=4420,nqn=$3,$host" > /dev/nvme-fabrics
   link_block "$1" "$(patiently "the namespace of $3" find_nvme "$3")"
 }
 

@@ -33,6 +33,8 @@ pub(super) const ORDER: &str = "order";
 const CURRENT: &str = "current";
 /// The packages that a system was made from, one a line.
 const PACKAGES: &str = "packages";
+/// The kernel's release, as `uname -r` prints it.
+const RELEASE: &str = "release";
 const SYSTEM: &str = "system-";
 
 /// Space for a build: packages, the unpacked kernel, images.
@@ -54,6 +56,11 @@ fn recipe_key() -> String {
     text += &format!("{:?} {:?}", recipe::CLIENT_FILES, recipe::CLIENT_OURS);
     text += &format!(" {:?}", recipe::UPLINK);
     key(&[text.as_bytes()])
+}
+
+/// The kernel's release of the system in this folder, if it is still there.
+pub(super) fn release(system: &Path) -> Option<String> {
+    fs::read_to_string(system.join(RELEASE)).ok()
 }
 
 /// The folder of the system that the last build made or found, if it was this program's recipe.
@@ -157,11 +164,12 @@ fn make(
     say("making the kernel");
     let image = only_entry(&unpacked.join("boot"), "vmlinuz-")?;
     let kernel = elf_of(&fs::read(&image).map_err(at(&image))?)?;
-    write(&made.join(KERNEL), &kernel)?;
     // Debian 13 has moved them.
     let folders = ["lib/modules", "usr/lib/modules"].map(|folder| unpacked.join(folder));
     let folder = folders.iter().find(|folder| folder.is_dir()).unwrap_or(&folders[0]);
     let modules = Modules::of(&only_entry(folder, "")?)?;
+    write(&made.join(KERNEL), &kernel)?;
+    write(&made.join(RELEASE), modules.release.as_bytes())?;
     if !host_only {
         worker_modules(&modules, &made)?;
         say("making the storage guest");

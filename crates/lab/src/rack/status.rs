@@ -110,7 +110,11 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
         let mounts = host.mounts.iter();
         let places =
             mounts.map(|mount| format!("{} in it: {}", place(mount), way(&state.lab, mount)));
-        guests.push(of_guest(&path, &host.name, "host", places.collect()));
+        let suite = host.suite.as_deref();
+        let release = state.images.host_release(suite).unwrap_or_default();
+        let kernel = suite.map(|suite| format!("Linux {release}, of {suite}"));
+        let lines = kernel.into_iter().chain(places).collect();
+        guests.push(of_guest(&path, &host.name, "host", lines));
     }
     for (index, vm) in state.lab.vms.iter().enumerate() {
         let disks = vm.disks.iter().map(|disk| {

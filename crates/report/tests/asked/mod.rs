@@ -17,6 +17,7 @@ pub(crate) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
         url: format!("/srv/{name}"),
         site_changes: vec![],
         ceiling: None,
+        hosts: vec![],
     };
     StudyPlan {
         study: "Which is it?".into(),

@@ -102,7 +102,16 @@ fn datastore(index: usize, name: &str) -> (NamedDatastore, DatastoreDescription)
         memories: vec![],
         notes: vec![],
     };
-    (NamedDatastore { name: name.into(), url, site_changes: vec![], ceiling: None }, description)
+    (
+        NamedDatastore {
+            name: name.into(),
+            url,
+            site_changes: vec![],
+            ceiling: None,
+            hosts: vec![],
+        },
+        description,
+    )
 }
 
 fn workload(name: &str) -> StudyWorkload {

@@ -444,6 +444,7 @@ fn open_order(
         verification,
         durability: durability(plan),
         clones: plan.workloads.iter().any(|workload| workload.kind.clones()),
+        drivers: plan.drivers(),
         needs_target: plan.hosts.is_empty() && plan.design.metric == Metric::TargetCpuPerIo,
     })
 }

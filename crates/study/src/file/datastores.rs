@@ -52,6 +52,7 @@ pub(super) fn read(study: &Section<'_>, diagnostics: &mut Diagnostics) -> Vec<Na
             url,
             site_changes: Vec::new(),
             ceiling,
+            hosts: Vec::new(),
         });
     }
     check_ceilings(pairs, &datastores, diagnostics);

@@ -27,6 +27,7 @@ keys! {
     DATASTORE "datastore" "a datastore" {
         "url": "\"nfs://nas1/export/vm\"",
         "ceiling": "\"nfs://nas1/export/in-memory\"",
+        "hosts": "[esx1]",
     }
     /// A host with more than its transport.
     HOST "host" "a host" {

@@ -8,6 +8,7 @@
 mod checks;
 mod datastores;
 mod design;
+mod drivers;
 mod fixed_work;
 mod hosts;
 mod io;
@@ -97,9 +98,10 @@ fn study(root: &Node, diagnostics: &mut Diagnostics) -> Option<StudyPlan> {
     let mut datastores = datastores::read(&section, diagnostics);
     layout::apply(&section, &mut datastores, diagnostics);
     let baseline = datastores::baseline(&section, &datastores, diagnostics);
+    let hosts = hosts::read(&section, diagnostics);
+    drivers::read(&section, &mut datastores, &hosts, diagnostics);
     let (datastores, variants) = site::expand(&section, datastores, diagnostics);
     let baseline = baseline * variants;
-    let hosts = hosts::read(&section, diagnostics);
     let before = diagnostics.count();
     let workloads = workloads::read(&section, diagnostics);
     // A datastore with an invalid URL still has its name; a workload with a mistake may be missing.

@@ -54,6 +54,7 @@ pub(super) fn expand(
                 url: datastore.url.clone(),
                 site_changes: changes.clone(),
                 ceiling: datastore.ceiling.clone(),
+                hosts: datastore.hosts.clone(),
             })
             .collect::<Vec<_>>()
     });

@@ -43,6 +43,7 @@ pub(super) fn plan(datastores: &[&str], workloads: &[&str], vms: &[u32]) -> Stud
                 url: format!("/srv/{name}"),
                 site_changes: vec![],
                 ceiling: None,
+                hosts: vec![],
             })
             .collect(),
         hosts: Vec::new(),
