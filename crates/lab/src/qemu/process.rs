@@ -49,6 +49,22 @@ impl Process {
         pid_file_of(self.pid).as_ref() == Some(&self.pid_file)
     }
 
+    /// Whether it holds nothing any more. A process that ends gives up its memory first, and with it its command line,
+    /// and its files and locks after that, when all of its threads have ended (`do_exit` of Linux's kernel/exit.c).
+    fn has_ended(&self) -> bool {
+        let folder = format!("/proc/{}", self.pid);
+        let Ok(line) = fs::read(format!("{folder}/cmdline")) else { return true };
+        if !line.is_empty() {
+            // Another process may have its number by now.
+            return pid_file_in(&line).as_ref() != Some(&self.pid_file);
+        }
+        let Ok(stat) = fs::read_to_string(format!("{folder}/stat")) else { return true };
+        // The state follows the program's name in parentheses (proc(5)).
+        let waits = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']));
+        let threads = fs::read_dir(format!("{folder}/task")).map_or(0, Iterator::count);
+        waits && threads < 2
+    }
+
     /// Ends it: first with a request, then by killing it.
     ///
     /// # Errors
@@ -59,14 +75,14 @@ impl Process {
 
     fn end_by(&self, signals: &[Signal]) -> Result<(), LabError> {
         for &signal in signals {
-            if !self.is_alive() {
+            if self.has_ended() {
                 return Ok(());
             }
             // It may end in between, which is fine.
             let _ = kill(Pid::from_raw(self.pid), signal);
             let end = Instant::now() + PATIENCE;
             while Instant::now() < end {
-                if !self.is_alive() {
+                if self.has_ended() {
                     return Ok(());
                 }
                 std::thread::sleep(LOOK);
@@ -106,7 +122,11 @@ fn pid_file_of(pid: i32) -> Option<PathBuf> {
     if fs::metadata(&folder).ok()?.uid() != Uid::effective().as_raw() {
         return None;
     }
-    let line = fs::read(format!("{folder}/cmdline")).ok()?;
+    pid_file_in(&fs::read(format!("{folder}/cmdline")).ok()?)
+}
+
+/// The argument after `-pidfile` in a command line.
+fn pid_file_in(line: &[u8]) -> Option<PathBuf> {
     let mut words = line.split(|byte| *byte == 0);
     words.find(|word| *word == b"-pidfile")?;
     let path = words.next().filter(|path| !path.is_empty())?;
@@ -122,7 +142,7 @@ mod tests {
     fn pretender(pid_file: &Path, script: &str) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", script, "guest", "-pidfile"]).arg(pid_file);
-        command.stdout(std::process::Stdio::piped());
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         // One that a failing test leaves behind must not keep the test's output open.
         command.stderr(std::process::Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -162,6 +182,27 @@ mod tests {
         assert!(children[1].try_wait().unwrap().is_none());
         for mut child in children {
             drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_it_had_locked_is_free_when_it_has_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let pid_file = directory.path().join("vm1/pid");
+        let lock = directory.path().join("lock");
+        fs::File::create(&lock).unwrap();
+        // Much memory takes a while to be given back.
+        let script = format!(
+            "exec 9<{}; flock 9; much=$(head -c 100000000 /dev/zero | tr '\\0' a); echo; read line",
+            lock.display()
+        );
+        for _ in 0..3 {
+            let mut child = pretender(&pid_file, &script);
+            let mut all = Process::below(directory.path());
+            all.retain(|process| process.pid as u32 == child.id());
+            all[0].kill().unwrap();
+            fs::File::open(&lock).unwrap().try_lock().unwrap();
             child.wait().unwrap();
         }
     }
