@@ -35,6 +35,7 @@
 //! ```
 
 mod as_study;
+mod dealing;
 mod demanded;
 mod file;
 mod lacking;
@@ -46,11 +47,12 @@ mod reach;
 mod step;
 mod study_plan;
 
+pub use dealing::vms_of_host;
 pub use file::{
     DEFAULT_SEED, StudyError, StudyErrors, StudyFile, StudyNote, key_lists, parse_study,
     parse_study_file, study_schema, workloads_text,
 };
-pub use listing::{Estimate, plan_text, vms_of_host};
+pub use listing::{Estimate, plan_text};
 pub use plan::{
     ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, content_seed, fill_order,
     fill_seed, trial_seed, trial_start,

@@ -110,12 +110,6 @@ impl StudyPlan {
     }
 }
 
-/// How many of `vms` VMs a host drives: they are assigned in turn, so host 0 of 3 has VMs 0, 3, 6,
-/// …
-pub fn vms_of_host(vms: u32, host: u32, hosts: u32) -> u32 {
-    vms.saturating_sub(host).div_ceil(hosts.max(1))
-}
-
 /// Number of trials that are listed before the rest is summarized.
 const MOST_LINES: usize = 200;
 /// Number of blocks that are listed if the total is unknown.

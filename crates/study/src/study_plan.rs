@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stormeter_fault::ScheduledFault;
 use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
 
-use crate::listing::vms_of_host;
+use crate::dealing::vms_of_host;
 use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
 use crate::step::Step;

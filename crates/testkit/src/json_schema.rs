@@ -44,6 +44,16 @@ fn of(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
             "exclusiveMaximum" => number(|value, limit| value < limit),
             "minItems" => value.as_array().is_none_or(|v| v.len() as u64 >= rule.as_u64().unwrap()),
             "maxItems" => value.as_array().is_none_or(|v| v.len() as u64 <= rule.as_u64().unwrap()),
+            "uniqueItems" => {
+                let items = value.as_array().into_iter().flatten();
+                let mut seen = Vec::new();
+                *rule != Value::Bool(true)
+                    || items.into_iter().all(|item| {
+                        let first = !seen.contains(&item);
+                        seen.push(item);
+                        first
+                    })
+            }
             "items" => {
                 for (index, item) in value.as_array().into_iter().flatten().enumerate() {
                     found.extend(of(root, rule, item, &format!("{at}/{index}")));

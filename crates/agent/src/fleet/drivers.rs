@@ -18,7 +18,7 @@ pub(super) struct Drivers {
 }
 
 impl Drivers {
-    /// For so many datastores and hosts; `given` are the hosts of each datastore, none: all.
+    /// For a number of datastores and of hosts; `given` are the hosts of each datastore, none: all.
     pub(super) fn new(datastores: usize, hosts: usize, given: &[Vec<u32>]) -> Self {
         let of = |datastore: usize| match given.get(datastore).map(Vec::as_slice) {
             None | Some([]) => (0..hosts).collect(),

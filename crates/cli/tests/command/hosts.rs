@@ -101,6 +101,45 @@ fn a_study_on_two_hosts_deals_its_vms_and_tells_each_hosts_share() {
     assert!(shown.contains("Hosts") && shown.contains('±'), "{shown}");
 }
 
+/// Two hosts are compared as two datastores: each trial is of one host, with all of its VMs.
+#[test]
+fn a_datastore_is_driven_by_the_hosts_that_it_names() {
+    let place = Place::new();
+    write(&place, 3, SHORT);
+    let study = std::fs::read_to_string(place.path("s.yaml")).unwrap();
+    let named = "{old: {url: a, hosts: [h0]}, new: {url: a, hosts: [h1]}, both: {url: \"null:\", hosts: [h2, h1]}}";
+    let study = study.replace("{a: a, nothing: \"null:\"}", named);
+    std::fs::write(place.path("s.yaml"), &study).unwrap();
+    let planned = place.run("run s.yaml --plan").expect(&[0]).stdout;
+    assert!(!planned.contains("A/A"), "{planned}");
+    let json = place.run("run s.yaml --output s.db --json").expect(&[0, 4, 5]).json();
+    let path = place.path("s.db");
+    let driven = "SELECT DISTINCT datastore_name || ' ' || cell.vms || ' ' || host_share.name || ' ' || \
+                  host_share.vms FROM host_share JOIN trial ON trial.id = trial_id JOIN cell ON cell.id = \
+                  trial.cell WHERE phase = 'main' ORDER BY 1";
+    assert_eq!(
+        rows(&path, driven, |row| row.get::<_, String>(0)),
+        [
+            "both 1 h1 1",
+            "both 3 h1 2",
+            "both 3 h2 1",
+            "new 1 h1 1",
+            "new 3 h1 3",
+            "old 1 h0 1",
+            "old 3 h0 3",
+        ],
+        "{json:#}"
+    );
+    nothing_is_left(&place, &[]);
+    let shown = place.run("report s.db").expect(&[0, 4, 5]).stdout;
+    assert!(shown.contains("Hosts"), "{shown}");
+    // A host that nothing is left for is refused before anything is started.
+    let idle = study.replace("[h0]", "[h1]");
+    std::fs::write(place.path("s.yaml"), idle).unwrap();
+    let refused = place.run("run s.yaml --output t.db").expect(&[2]);
+    assert!(refused.stderr.contains("host h0 drives none of the datastores"), "{refused:?}");
+}
+
 /// Each host knows what it wrote: no block is wrong, and none is unknown.
 #[test]
 fn hosts_verify_what_they_read() {

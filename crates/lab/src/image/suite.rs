@@ -65,7 +65,7 @@ pub(super) fn open(suite: &str, root: &Path) -> Result<Apt, LabError> {
 pub(super) fn kernel(apt: &Apt) -> Result<Package, LabError> {
     const APT_CACHE: &str = "apt-cache";
     let mut show = apt.command(APT_CACHE);
-    show.args(["--no-all-versions", "show", KERNEL]);
+    show.args(["-o", "APT::Cache::AllVersions=0", "show", KERNEL]);
     let output = show.output().map_err(|source| tool(APT_CACHE, source))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let name = depends(&text).ok_or_else(|| LabError::Fetch {
@@ -83,7 +83,7 @@ fn depends(record: &str) -> Option<&str> {
 /// The mirror of Debian's main archive, which has all suites but those for security.
 fn mirror() -> Result<String, LabError> {
     let mut command = Apt::default().command(APT_GET);
-    command.args(["indextargets", "--format", "$(REPO_URI)"]);
+    command.args(["indextargets", "-o", "APT::Get::IndexTargets::Format=$(REPO_URI)"]);
     command.args(["Created-By: Packages", "Origin: Debian", "Label: Debian", "Component: main"]);
     let output = command.output().map_err(|source| tool(APT_GET, source))?;
     let text = String::from_utf8_lossy(&output.stdout);

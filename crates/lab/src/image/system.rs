@@ -44,7 +44,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// what is made from the same packages; the number stands for changes to this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "4 {:?} {:?} {:?} {:?} {:?}",
+        "5 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,

@@ -168,3 +168,43 @@ fn chap_lets_in_who_knows_the_password_and_tells_who_does_not() {
     assert_eq!(place.script("esx", &written), "ready");
     place.down();
 }
+
+/// Two hosts with two kernels on one storage guest, compared as two datastores of one study.
+#[test]
+fn hosts_with_two_kernels_are_compared_on_the_same_storage() {
+    let Some(place) = Place::new() else { return };
+    let lab = "storage: {nas: {disks: {a: {size: 32MiB}, b: {size: 32MiB}, c: {size: 32MiB}}, exports: {files: a}, \
+               luns: {old: b, new: c}}}\n\
+               hosts:\n  \
+                 old: {mounts: {nfs: {datastore: nas.files}, iscsi: {datastore: nas.old}}}\n  \
+                 new: {system: trixie, mounts: {nfs: {datastore: nas.files}, iscsi: {datastore: nas.new}}}\n";
+    let (code, text) = place.try_up(lab);
+    // Until its kernel has been fetched, the lab says how to.
+    if code != Some(0) {
+        assert!(text.contains("trixie") && text.contains("lab build"), "{text}");
+        place.done(&["lab", "build", "trixie"]);
+        place.up(lab);
+    }
+    let release = |host: &str| place.script(host, &["uname -r", "false"]);
+    let (old, new) = (release("old"), release("new"));
+    assert_ne!(old, new);
+    let status = place.done(&["lab", "status"]);
+    let shown = new.trim_start_matches("failed ");
+    assert!(status.contains(&format!("Linux {shown}, of trixie")), "{new}: {status}");
+    place.write(
+        "study.yaml",
+        "hosts: {old: 'lab:old', new: 'lab:new'}\n\
+         datastores:\n  \
+           nfs-old: {url: /lab/nfs, hosts: [old]}\n  \
+           nfs-new: {url: /lab/nfs, hosts: [new]}\n  \
+           iscsi-old: {url: /dev/lab/iscsi, hosts: [old]}\n  \
+           iscsi-new: {url: /dev/lab/iscsi, hosts: [new]}\n\
+         load: {vms: [2], outstanding: 2}\n\
+         disk: {size: 4MiB}\n\
+         measure: {ramp: 200ms, duration: 1s, interval: 200ms}\n\
+         design: {blocks: 1}\n\
+         questions: [nfs-new costs less host cpu per io than nfs-old]\n",
+    );
+    place.ran(&["run", "study.yaml", "--output", "a.db"], "1 block");
+    place.down();
+}
