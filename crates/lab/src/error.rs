@@ -17,6 +17,26 @@ pub enum LabDirectory {
 /// Why a lab cannot be built, started, inspected or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
+    /// Routers do not find all of their neighbours again.
+    #[error("routers lack neighbours after {seconds} s: {lacks}")]
+    Unsettled {
+        /// How long that was waited for.
+        seconds: u64,
+        /// What they lack.
+        lacks: String,
+    },
+    /// A guest does not reach another through the routers.
+    #[error("{from} does not reach {to} after {seconds} s: {lacks}")]
+    Unreached {
+        /// The guest.
+        from: String,
+        /// The other.
+        to: String,
+        /// How long that was waited for.
+        seconds: u64,
+        /// What the routers lack.
+        lacks: String,
+    },
     /// A program is missing on the host.
     #[error("{program} is not there; install it: apt-get install {package}")]
     NoTool {

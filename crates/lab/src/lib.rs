@@ -9,6 +9,7 @@ mod error;
 mod file;
 pub mod guest;
 mod image;
+mod links;
 mod model;
 mod qemu;
 mod rack;

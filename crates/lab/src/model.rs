@@ -11,6 +11,9 @@ pub struct Lab {
     pub name: String,
     /// Networks, in the order of the file.
     pub networks: Vec<Network>,
+    /// Routers; each network between two guests that has one is routed.
+    #[serde(default)]
+    pub routers: Vec<Router>,
     /// Storage guests.
     pub storage: Vec<Storage>,
     /// Hosts; a `count` is expanded.
@@ -20,11 +23,12 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// The names of all guests: storage guests, hosts, VMs.
+    /// The names of all guests: routers, storage guests, hosts, VMs.
     pub fn names(&self) -> impl Iterator<Item = &str> {
+        let routers = self.routers.iter().map(|router| router.name.as_str());
         let storage = self.storage.iter().map(|storage| storage.name.as_str());
         let hosts = self.hosts.iter().map(|host| host.name.as_str());
-        storage.chain(hosts).chain(self.vms.iter().map(|vm| vm.name.as_str()))
+        routers.chain(storage).chain(hosts).chain(self.vms.iter().map(|vm| vm.name.as_str()))
     }
 }
 
@@ -36,7 +40,7 @@ impl Lab {
     }
 }
 
-/// A network between a storage guest and its clients.
+/// A network: between a storage guest and its clients, between two routers, or between a router and other guests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// Its name.
@@ -51,6 +55,34 @@ pub struct Network {
     pub mtu: u32,
     /// Link aggregation of the ports between hosts and storage guests.
     pub aggregation: Option<Aggregation>,
+    /// The VPN of the guests on it, if it is at a provider's edge.
+    #[serde(default)]
+    pub vpn: Option<String>,
+    /// Between routers: its cost (RFC 2328, section 9); `None`: [`Network::COST`].
+    #[serde(default)]
+    pub cost: Option<u32>,
+}
+
+impl Network {
+    /// The cost of a network between routers that does not name one.
+    pub const COST: u32 = 10;
+}
+
+/// A guest that forwards packets between networks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Router {
+    /// Its name.
+    pub name: String,
+    /// Its memory.
+    pub memory_bytes: u64,
+    /// Its virtual processors.
+    pub vcpus: u32,
+    /// What it does for the provider's VPNs (RFC 4364, section 1.2).
+    pub role: Role,
+    /// The customer's VPN; customer edges only. `None`: a customer without one, whose routes the provider knows.
+    pub vpn: Option<String>,
+    /// Indices of its networks in the lab's list.
+    pub networks: Vec<usize>,
 }
 
 /// Several ports that act as one.
@@ -73,6 +105,9 @@ pub struct Storage {
     pub vcpus: u32,
     /// Index of its network in the lab's list.
     pub network: Option<usize>,
+    /// Indices of the networks that join it to routers.
+    #[serde(default)]
+    pub networks: Vec<usize>,
     /// Its disks; a `count` is expanded.
     pub disks: Vec<StorageDisk>,
     /// Its disk groups, as the file names them.
@@ -242,6 +277,9 @@ pub struct Host {
     /// The suite of Debian whose kernel it runs, as in `trixie`; `None`: that of this machine.
     #[serde(default)]
     pub suite: Option<String>,
+    /// Indices of the networks that join it to routers.
+    #[serde(default)]
+    pub networks: Vec<usize>,
     /// What it mounts.
     pub mounts: Vec<Mount>,
 }
@@ -253,6 +291,9 @@ pub struct Mount {
     pub name: String,
     /// Index of its storage guest in the lab's list.
     pub storage: usize,
+    /// Index of the storage guest's network over which routers lead to it; `None`: a cable of its own.
+    #[serde(default)]
+    pub network: Option<usize>,
     /// The largest packet (MTU) of the connection, in bytes.
     pub mtu: u32,
     /// What is mounted; numbers are indices into the storage guest's lists.
@@ -368,6 +409,18 @@ macro_rules! words {
             }
         }
     };
+}
+
+words! {
+    /// What a router does for VPNs (RFC 4364).
+    Role {
+        /// In the core: switches labels, knows no VPN.
+        Provider "provider",
+        /// At the edge of the core: has the routes of VPNs, gives and takes off labels.
+        ProviderEdge "provider-edge",
+        /// The customer's own, which knows of no labels.
+        CustomerEdge "customer-edge",
+    }
 }
 
 words! {

@@ -44,7 +44,7 @@ pub(crate) fn channels(lab: &Lab) -> Vec<Channel> {
     let mut storage_ports = vec![0; lab.storage.len()];
     for (host, of) in lab.hosts.iter().enumerate() {
         let first = channels.len();
-        for mount in &of.mounts {
+        for mount in of.mounts.iter().filter(|mount| mount.network.is_none()) {
             let (carries, cables) = match mount.of {
                 Mounted::Fc { paths, .. } => (Carries::Fc, paths as usize),
                 _ => (Carries::Ip { mtu: mount.mtu }, ip_cables(lab, mount.storage)),

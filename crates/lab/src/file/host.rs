@@ -4,6 +4,7 @@ use stormeter_yaml::{Diagnostics, Node, Section};
 
 use super::network::{MTU, MTUS};
 use super::part::{Entry, entries, link, needed, open};
+use super::router::names;
 use super::{keys, value};
 use crate::image::is_suite;
 use crate::model::{Chap, Host, Lab, Mount, Mounted, NfsVersion, PathPolicy, Protocol};
@@ -35,7 +36,12 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
             ),
         );
     }
-    needed(&section, &title, entry.place, "mounts", &keys::HOST, diagnostics);
+    let known: Vec<&str> = lab.networks.iter().map(|network| network.name.as_str()).collect();
+    let networks = names(&section, &title, &known, diagnostics);
+    // What has a network may be there for its services only.
+    if networks.is_empty() {
+        needed(&section, &title, entry.place, "mounts", &keys::HOST, diagnostics);
+    }
     let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", diagnostics);
     if named.len() > MOST_MOUNTS {
         diagnostics.error_at(
@@ -57,6 +63,7 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
             memory_bytes,
             vcpus,
             suite: suite.clone(),
+            networks: networks.clone(),
             mounts: mounts.clone(),
         });
     }
@@ -69,21 +76,41 @@ fn mount(entry: &Entry<'_>, host: &str, lab: &Lab, diagnostics: &mut Diagnostics
     let node = needed(&section, &title, entry.place, "datastore", &keys::MOUNT, diagnostics)?;
     let (storage, found) = datastore(node, &title, lab, diagnostics)?;
     let of = settings(&section, found, diagnostics);
-    let usual = network(lab, storage).map_or(MTU, |network| network.mtu);
+    let routed = section.get("network").and_then(|node| {
+        let of = &lab.storage[storage];
+        let names = of.networks.iter().map(|network| lab.networks[*network].name.as_str());
+        let names: Vec<&str> = names.collect();
+        let kind = format!("network of {}", of.name);
+        link(node, &title, &kind, &names, diagnostics).map(|place| of.networks[place])
+    });
+    let usual = routed.map(|network| &lab.networks[network]).or_else(|| network(lab, storage));
+    let usual = usual.map_or(MTU, |network| network.mtu);
     let mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, diagnostics).unwrap_or(usual);
+    if routed.is_some() && section.has("mtu") {
+        diagnostics.error_at(
+            section.place_of("mtu"),
+            format!("{title} is reached through routers; set the mtu of their networks instead"),
+        );
+    }
     // Keys that do not belong here are reported, too.
-    (diagnostics.count() == before).then(|| Mount { name: entry.name.into(), storage, mtu, of })
+    (diagnostics.count() == before).then(|| Mount {
+        name: entry.name.into(),
+        storage,
+        network: routed,
+        mtu,
+        of,
+    })
 }
 
 /// What is mounted, with the settings for its protocol; settings for another protocol are reported.
 fn settings(section: &Section<'_>, found: Mounted, diagnostics: &mut Diagnostics) -> Mounted {
     let (protocol, own): (_, &[&str]) = match found {
-        Mounted::Nfs { .. } => ("an export (NFS)", &["version", "mtu"]),
-        Mounted::Iscsi { .. } => ("a LUN over iSCSI", &["chap", "mtu"]),
+        Mounted::Nfs { .. } => ("an export (NFS)", &["version", "mtu", "network"]),
+        Mounted::Iscsi { .. } => ("a LUN over iSCSI", &["chap", "mtu", "network"]),
         Mounted::Fc { .. } => ("a LUN over FC", &["paths", "policy"]),
-        Mounted::NvmeTcp { .. } => ("a LUN over NVMe/TCP", &["mtu"]),
+        Mounted::NvmeTcp { .. } => ("a LUN over NVMe/TCP", &["mtu", "network"]),
     };
-    for key in ["version", "paths", "policy", "chap", "mtu"] {
+    for key in ["version", "paths", "policy", "chap", "mtu", "network"] {
         if section.has(key) && !own.contains(&key) {
             diagnostics.error_at(
                 section.place_of(key),

@@ -10,17 +10,28 @@ keys! {
     LAB "lab" "a lab" telling "vms" {
         "lab": "First rack",
         "networks": "{lan: {rate: 1Gb}}",
+        "routers": "{pe1: {role: provider-edge, networks: [core]}}",
         "storage": "{nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}}",
         "hosts": "{esx1: {mounts: {vm: {datastore: nas.vm}}}}",
         "vms": "{vm: {count: 2, disk: {datastore: nas.vm, size: 256MiB}}}",
     }
-    /// A network between a storage guest and its clients.
+    /// A network between guests.
     NETWORK "network" "a network" telling "rate" {
         "rate": "1Gb",
         "delay": "200us",
         "loss": "0.1%",
         "mtu": "9000",
         "aggregation": "{ports: 2, mode: 802.3ad}",
+        "vpn": "blue",
+        "cost": "100",
+    }
+    /// A router.
+    ROUTER "router" "a router" telling "role" {
+        "role": "provider-edge",
+        "vpn": "blue",
+        "networks": "[core, access]",
+        "memory": "160MiB",
+        "vcpus": "1",
     }
     /// Ports of a network that act as one.
     AGGREGATION "aggregation" "an aggregation" telling "ports" {
@@ -32,6 +43,7 @@ keys! {
         "memory": "256MiB",
         "vcpus": "1",
         "network": "lan",
+        "networks": "[site]",
         "disks": "{slow: {size: 1GiB, iops: 300}}",
         "exports": "{vm: slow}",
         "luns": "{vm: slow}",
@@ -75,6 +87,7 @@ keys! {
         "memory": "256MiB",
         "vcpus": "1",
         "system": "trixie",
+        "networks": "[site]",
         "mounts": "{vm: {datastore: nas.vm}}",
     }
     /// An export or a LUN mounted on a host.
@@ -85,6 +98,7 @@ keys! {
         "policy": "round-robin",
         "chap": "{user: esx1, password-file: chap.txt}",
         "mtu": "9000",
+        "network": "site",
     }
     /// A virtual machine, or several alike.
     VM "vm" "a VM" telling "disk" {
@@ -110,11 +124,11 @@ keys! {
 pub(super) const NOT_YET: [(&str, &[&str]); 7] = [
     ("lab", &["initiators", "faults", "clients"]),
     ("network", &["vlan", "mpls"]),
-    ("storage", &["cache", "lvm", "networks"]),
+    ("storage", &["cache", "lvm"]),
     ("disks", &["cache", "spares"]),
     ("vm", &["host", "networks"]),
     ("vm-disk", &["snapshot", "protocol", "path-policy"]),
-    ("host", &["network", "networks", "vms", "disks"]),
+    ("host", &["network", "vms", "disks"]),
 ];
 
 /// Each list of keys: its name in the schema, and the keys.

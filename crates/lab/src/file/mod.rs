@@ -7,6 +7,8 @@ mod host;
 mod keys;
 mod network;
 mod part;
+mod router;
+mod routes;
 mod storage;
 mod value;
 mod vm;
@@ -30,6 +32,7 @@ const FORM: Form = Form {
 };
 
 const FILE: &str = "lab.yaml";
+const MOST_ROUTERS: usize = 32;
 const MOST_STORAGE: usize = 16;
 const MOST_HOSTS: usize = 16;
 const MOST_VMS: usize = 256;
@@ -49,8 +52,14 @@ pub fn parse_lab(text: &str) -> Result<Lab, LabErrors> {
 fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
     let root = document(text, 0, &FORM, diagnostics)?;
     let section = part::open(&root, "a lab file", &keys::LAB, diagnostics)?;
-    let mut lab =
-        Lab { name: "a lab".into(), networks: vec![], storage: vec![], hosts: vec![], vms: vec![] };
+    let mut lab = Lab {
+        name: "a lab".into(),
+        networks: vec![],
+        routers: vec![],
+        storage: vec![],
+        hosts: vec![],
+        vms: vec![],
+    };
     if let Some(name) = section.text("lab", diagnostics) {
         lab.name = name.into();
     }
@@ -58,12 +67,23 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
         part::entries(section.get(key), kind, example, diagnostics)
     };
     let networks = entries("networks", "network", "lan: {rate: 1Gb}");
+    let routers =
+        entries("routers", "router", "pe1: {role: provider-edge, networks: [core, access]}");
     let storage =
         entries("storage", "storage guest", "nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}");
     let hosts = entries("hosts", "host", "esx1: {mounts: {vm: {datastore: nas.vm}}}");
     let vms = entries("vms", "VM", "vm: {count: 2}");
     lab.networks = networks.iter().map(|entry| network::network(entry, diagnostics)).collect();
     let names: Vec<&str> = networks.iter().map(|entry| entry.name).collect();
+    let read = routers.iter().map(|entry| router::router(entry, &names, diagnostics));
+    // What could not be read has been reported.
+    lab.routers = read.flatten().collect();
+    if routers.len() > MOST_ROUTERS {
+        diagnostics.error_at(
+            section.place_of("routers"),
+            format!("a lab has at most {MOST_ROUTERS} routers, not {}", routers.len()),
+        );
+    }
     lab.storage =
         storage.iter().map(|entry| storage::storage(entry, &names, diagnostics)).collect();
     if storage.len() > MOST_STORAGE {
@@ -94,11 +114,20 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
             break;
         }
     }
+    for entry in &storage {
+        let routers = lab.routers.iter().map(|router| router.name.clone()).collect::<Vec<_>>();
+        named_once(&routers, [entry.name].into_iter(), entry.place, "this one", diagnostics);
+    }
+    // Guests that could not be read are at no network.
+    if diagnostics.is_empty() {
+        let places: Vec<Place> = networks.iter().map(|entry| entry.place).collect();
+        routes::check(&lab, &places, diagnostics);
+    }
     for (index, guest) in lab.storage.iter().enumerate() {
         let place = storage.get(index).map_or(section.place, |entry| entry.place);
         network::ports_fit(&lab, index, guest, place, diagnostics);
     }
-    if !section.has("storage") && !section.has("vms") {
+    if !section.has("storage") && !section.has("vms") && !section.has("routers") {
         let example = keys::LAB.example("vms");
         diagnostics
             .error_at(section.place, format!("a lab has storage or vms; write vms: {example}"));

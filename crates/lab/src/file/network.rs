@@ -3,6 +3,7 @@
 use stormeter_yaml::{Diagnostics, Place};
 
 use super::part::{Entry, open};
+use super::router::vpn;
 use super::{keys, value};
 use crate::model::{Aggregation, AggregationMode, Lab, Network, Storage};
 use crate::wiring::channels;
@@ -22,6 +23,8 @@ pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Netwo
         loss_ppm: 0,
         mtu: MTU,
         aggregation: None,
+        vpn: None,
+        cost: None,
     };
     let title = format!("network {}", entry.name);
     let Some(section) = open(entry.node, &title, &keys::NETWORK, diagnostics) else {
@@ -40,6 +43,8 @@ pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Netwo
         }
     }
     network.mtu = value::number(&section, "mtu", MTUS.0, MTUS.1, diagnostics).unwrap_or(MTU);
+    network.vpn = vpn(&section, &title, diagnostics);
+    network.cost = value::number(&section, "cost", 1, 65535, diagnostics);
     network.aggregation = section.get("aggregation").and_then(|node| {
         let title = format!("the aggregation of {title}");
         let section = open(node, &title, &keys::AGGREGATION, diagnostics)?;

@@ -4,6 +4,7 @@ use stormeter_yaml::{Diagnostics, Section, Value};
 
 use super::host::chap;
 use super::part::{Entry, entries, link, needed, open};
+use super::router::names;
 use super::{keys, value};
 use crate::model::{
     DiskGroup, ExportWrites, Lun, Protocol, Raid, Share, Storage, StorageDisk, WriteCache,
@@ -26,6 +27,7 @@ pub(super) fn storage(
         memory_bytes: MEMORY_BYTES,
         vcpus: 1,
         network: None,
+        networks: Vec::new(),
         disks: Vec::new(),
         groups: Vec::new(),
         exports: Vec::new(),
@@ -41,6 +43,7 @@ pub(super) fn storage(
     storage.network = section
         .get("network")
         .and_then(|node| link(node, &title, "network", networks, diagnostics));
+    storage.networks = names(&section, &title, networks, diagnostics);
     needed(&section, &title, entry.place, "disks", &keys::STORAGE, diagnostics);
     let named = entries(section.get("disks"), "disk", "slow: {size: 1GiB}", diagnostics);
     for disk in &named {
@@ -52,10 +55,10 @@ pub(super) fn storage(
             format!("{title} has {} disks; {MOST_DISKS} fit", storage.disks.len()),
         );
     }
-    let names: Vec<&str> = named.iter().map(|disk| disk.name).collect();
+    let disks: Vec<&str> = named.iter().map(|disk| disk.name).collect();
     let mut used = Vec::new();
-    storage.exports = shares(&section, "exports", &names, &mut used, diagnostics);
-    storage.luns = luns(&section, &names, &mut used, diagnostics);
+    storage.exports = shares(&section, "exports", &disks, &mut used, diagnostics);
+    storage.luns = luns(&section, &disks, &mut used, diagnostics);
     if !section.has("exports") && !section.has("luns") {
         diagnostics.error_at(
             entry.place,

@@ -12,9 +12,16 @@ use super::elf::needs;
 use crate::error::{LabError, at};
 
 /// Library folders, relative to the root of unpacked packages or of a machine: those that a dynamic loader
-/// searches by default.
-const FOLDERS: [&str; 6] =
-    ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "usr/lib64", "lib", "usr/lib"];
+/// searches by default, and the one that FRR's programs name.
+const FOLDERS: [&str; 7] = [
+    "lib/x86_64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu",
+    "lib64",
+    "usr/lib64",
+    "lib",
+    "usr/lib",
+    "usr/lib/x86_64-linux-gnu/frr",
+];
 
 /// Copies programs (paths without the leading slash) with what they need.
 #[derive(Debug)]

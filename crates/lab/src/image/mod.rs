@@ -44,6 +44,9 @@ pub struct Images {
     pub kernel: PathBuf,
     /// The storage guest's initial file system.
     pub storage: PathBuf,
+    /// The router's initial file system.
+    #[serde(default)]
+    pub router: PathBuf,
     /// The worker guest's initial file system.
     pub worker: PathBuf,
     /// The host's initial file system.
@@ -168,6 +171,7 @@ impl Cache {
         Ok(Images {
             kernel: system.join(system::KERNEL),
             storage: system.join(system::STORAGE),
+            router: system.join(system::ROUTER),
             worker: worker::image(&system, program, say)?,
             host: worker::host(&system, program, say)?,
             system,

@@ -11,11 +11,15 @@ pub(super) const STORAGE: [&str; 6] =
 /// because apt would otherwise choose a substitute for it.
 pub(super) const HOST: [&str; 2] = ["open-iscsi", "libsystemd0"];
 
+/// Packages with a router's programs.
+pub(super) const ROUTING: [&str; 3] = ["frr", "libpam-modules", "ethtool"];
+
 /// Dependencies that no guest uses: interpreters for package scripts, and what manages an installed
 /// system.
-pub(super) const WITHOUT: [&str; 19] = [
+pub(super) const WITHOUT: [&str; 22] = [
     "adduser",
     "coreutils",
+    "cron",
     "cpio",
     "debconf",
     "dpkg",
@@ -28,6 +32,8 @@ pub(super) const WITHOUT: [&str; 19] = [
     "libpython",
     "libtext-",
     "linux-base",
+    "logrotate",
+    "lsof",
     "passwd",
     "perl",
     "python",
@@ -125,9 +131,13 @@ pub(super) const PROGRAMS: [&str; 9] = [
 pub(super) const FILES: [&str; 5] =
     ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/mke2fs.conf"];
 
+/// What the inits with a shell share.
+const CONTROL: (&str, u32, &str) = ("control.sh", 0o644, include_str!("control.sh"));
+
 /// Our own files: path, permissions, contents.
-pub(super) const OURS: [(&str, u32, &str); 5] = [
+pub(super) const OURS: [(&str, u32, &str); 6] = [
     ("init", 0o755, include_str!("storage-init.sh")),
+    CONTROL,
     ("etc/exports", 0o644, ""),
     ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n_rpc:x:100:65534::/:/bin/false\n"),
     ("etc/group", 0o644, "root:x:0:\nnogroup:x:65534:\n"),
@@ -139,10 +149,52 @@ pub(super) const CLIENT_FILES: [&str; 5] =
     ["etc/netconfig", "etc/services", "etc/rpc", "etc/protocols", "etc/iscsi/iscsid.conf"];
 
 /// Our own files on a host.
-pub(super) const CLIENT_OURS: [(&str, u32, &str); 5] = [
+pub(super) const CLIENT_OURS: [(&str, u32, &str); 6] = [
     ("init", 0o755, include_str!("initiator-init.sh")),
+    CONTROL,
     ("mounts.sh", 0o644, include_str!("mounts.sh")),
     ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n"),
     ("etc/group", 0o644, "root:x:0:\n"),
     ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),
+];
+
+/// Modules of a router. The label of a VPN leads to a VRF, and what stands in for a sham link is a tunnel (GRE).
+pub(super) const ROUTER: [&str; 9] = [
+    "virtio_net",
+    "dummy",
+    "vrf",
+    "ip_gre",
+    "mpls_router",
+    "mpls_iptunnel",
+    "mpls_gso",
+    "sch_netem",
+    "sch_ingress",
+];
+
+/// Programs of a router. `vtysh` asks PAM who may use it, and PAM loads its modules by name.
+pub(super) const ROUTER_PROGRAMS: [&str; 10] = [
+    "usr/lib/frr/zebra",
+    "usr/lib/frr/ospfd",
+    "usr/lib/frr/ldpd",
+    "usr/lib/frr/bgpd",
+    "usr/bin/vtysh",
+    "sbin/ethtool",
+    "lib/x86_64-linux-gnu/security/pam_rootok.so",
+    "lib/x86_64-linux-gnu/security/pam_permit.so",
+    "sbin/tc",
+    "bin/ip",
+];
+
+/// Files that they read.
+pub(super) const ROUTER_FILES: [&str; 2] = ["etc/services", "etc/protocols"];
+
+/// Our own files on a router. FRR's daemons want a user and a group of their own.
+pub(super) const ROUTER_OURS: [(&str, u32, &str); 7] = [
+    ("init", 0o755, include_str!("router-init.sh")),
+    CONTROL,
+    ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\nfrr:x:101:101::/:/bin/false\n"),
+    ("etc/group", 0o644, "root:x:0:\nfrr:x:101:\nfrrvty:x:102:frr\n"),
+    ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),
+    ("etc/frr/vtysh.conf", 0o644, ""),
+    ("etc/pam.d/frr", 0o644, "auth sufficient pam_rootok.so\naccount sufficient pam_permit.so\n"),
 ];

@@ -7,6 +7,7 @@
 /bin/busybox mount -t devtmpfs devtmpfs /dev
 /bin/busybox --install -s /usr/bin
 export PATH=/usr/sbin:/sbin:/bin:/usr/bin
+. /control.sh
 # There is no udev to wait for.
 export DM_DISABLE_UDEV=1
 ln -s /proc/mounts /etc/mtab
@@ -29,39 +30,5 @@ rpc.nfsd --tcp 8
 echo Y > /proc/fs/nfsd/v4_end_grace
 rpc.mountd --port 20048
 
-# A shell for whoever looks at the console.
-(while true; do setsid cttyhack sh < /dev/ttyS0 > /dev/ttyS0 2>&1; sleep 1; done) &
-
-port=
-while [ -z "$port" ]; do
-  for name in /sys/class/virtio-ports/*/name; do
-    if [ "$(cat "$name" 2>/dev/null)" = stormeter.control ]; then
-      port=/dev/$(basename "$(dirname "$name")")
-    fi
-  done
-  [ -n "$port" ] || usleep 20000
-done
-exec 3<> "$port"
-echo "storage guest: up, waits for its set-up on $port"
-
-while true; do
-  if ! read -r word line <&3; then
-    # The other end of the port is not open.
-    usleep 20000
-    continue
-  fi
-  case $word in
-    hello)
-      read -r uptime rest < /proc/uptime
-      echo "hello storage 1 uptime $uptime" >&3 ;;
-    begin) : > /tmp/setup ;;
-    line) printf '%s\n' "$line" >> /tmp/setup ;;
-    run)
-      if sh -e /tmp/setup > /tmp/setup.log 2>&1; then
-        echo ready >&3
-      else
-        cat /tmp/setup.log > /dev/ttyS0
-        echo "failed $(tail -n 1 /tmp/setup.log)" >&3
-      fi ;;
-  esac
-done
+console
+serve storage

@@ -22,6 +22,7 @@ use crate::qemu::NETWORK;
 /// Files in a system's folder.
 pub(super) const KERNEL: &str = "vmlinux";
 pub(super) const STORAGE: &str = "storage.img";
+pub(super) const ROUTER: &str = "router.img";
 /// The host's image without stormeter, which is appended to it.
 pub(super) const INITIATOR: &str = "initiator.img";
 /// The worker guest's modules, and lines of `NAME: FILE…` in loading order.
@@ -44,7 +45,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// what is made from the same packages; the number stands for changes to this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "5 {:?} {:?} {:?} {:?} {:?}",
+        "6 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,
@@ -54,7 +55,8 @@ fn recipe_key() -> String {
     text += &format!("{:?} {:?} {:?}", recipe::OURS, recipe::STORAGE, recipe::WITHOUT);
     text += &format!("{:?} {:?} {:?}", recipe::HOST, recipe::CLIENT, recipe::CLIENT_PROGRAMS);
     text += &format!("{:?} {:?}", recipe::CLIENT_FILES, recipe::CLIENT_OURS);
-    text += &format!(" {:?}", recipe::UPLINK);
+    text += &format!(" {:?} {:?} {:?}", recipe::UPLINK, recipe::ROUTING, recipe::ROUTER);
+    text += &format!("{:?} {:?}", recipe::ROUTER_PROGRAMS, recipe::ROUTER_OURS);
     key(&[text.as_bytes()])
 }
 
@@ -95,6 +97,7 @@ pub(super) fn build(
     let mut wanted: Vec<&str> = recipe::STORAGE.into_iter().chain(recipe::HOST).collect();
     if of_suite.is_none() {
         wanted.push(recipe::KERNEL);
+        wanted.extend(recipe::ROUTING);
     }
     let mut packages = machine.resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
     let kernel = of_suite.as_ref().map(suite::kernel).transpose()?;
@@ -174,6 +177,8 @@ fn make(
         worker_modules(&modules, &made)?;
         say("making the storage guest");
         write(&made.join(STORAGE), &guest(&unpacked, &modules, &STORAGE_GUEST)?)?;
+        say("making the router");
+        write(&made.join(ROUTER), &guest(&unpacked, &modules, &ROUTER_GUEST)?)?;
     }
     say("making the host");
     write(&made.join(INITIATOR), &guest(&unpacked, &modules, &HOST)?)?;
@@ -226,6 +231,12 @@ const STORAGE_GUEST: Contents = Contents {
     files: &recipe::FILES,
     programs: &recipe::PROGRAMS,
     modules: &recipe::SERVER,
+};
+const ROUTER_GUEST: Contents = Contents {
+    ours: &recipe::ROUTER_OURS,
+    files: &recipe::ROUTER_FILES,
+    programs: &recipe::ROUTER_PROGRAMS,
+    modules: &recipe::ROUTER,
 };
 const HOST: Contents = Contents {
     ours: &recipe::CLIENT_OURS,

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Storage,
     /// Clients for storage guests, and an agent.
     Host,
+    /// Routing daemons.
+    Router,
 }
 
 /// A guest's machine.

@@ -44,25 +44,40 @@ impl Port {
         Err(io::Error::new(io::ErrorKind::TimedOut, "it said no hello"))
     }
 
-    /// Sends a storage guest its set-up script and waits until it is done.
+    /// Sends a guest its set-up script and waits until it is done.
     pub(crate) fn set_up(&mut self, script: &str, patience: Duration) -> io::Result<()> {
+        self.send(script, "run", patience).map(drop)
+    }
+
+    /// Runs a script in a guest; returns what it prints.
+    pub(crate) fn ask(&mut self, script: &str, patience: Duration) -> io::Result<String> {
+        self.send(script, "ask", patience)
+    }
+
+    fn send(&mut self, script: &str, verb: &str, patience: Duration) -> io::Result<String> {
         let mut text = String::from("begin\n");
         for line in script.lines() {
             text += &format!("line {line}\n");
         }
-        text += "run\n";
+        text += &format!("{verb}\n");
         self.reader.get_mut().write_all(text.as_bytes())?;
         let end = Instant::now() + patience;
-        let mut line = String::new();
+        let (mut line, mut printed) = (String::new(), String::new());
         while Instant::now() < end {
             if self.part_of_line(&mut line, Duration::from_millis(500))? {
                 match line.trim_end() {
-                    "ready" => return Ok(()),
+                    "ready" => return Ok(printed),
                     answer if answer.starts_with("failed ") => {
                         return Err(io::Error::other(answer));
                     }
-                    // The answer to a repeated hello request.
-                    _ => line.clear(),
+                    // Anything else is the answer to a repeated hello request.
+                    answer => {
+                        if let Some(said) = answer.strip_prefix("said ") {
+                            printed += said;
+                            printed.push('\n');
+                        }
+                        line.clear();
+                    }
                 }
             }
         }
@@ -132,6 +147,8 @@ mod tests {
     fn a_set_up_is_sent_line_by_line_and_its_failure_is_reported() {
         let (_directory, mut port) = guest(&["", "", "hello again\nready\n"]);
         port.set_up("mkdir /x", PATIENCE).unwrap();
+        let (_directory, mut port) = guest(&["", "", "said a b\nsaid c\nready\n"]);
+        assert_eq!(port.ask("echo a b; echo c", PATIENCE).unwrap(), "a b\nc\n");
         let (_directory, mut port) = guest(&["", "", "failed no such disk\n"]);
         let error = port.set_up("mkdir /x", PATIENCE).unwrap_err().to_string();
         assert!(error.contains("no such disk"), "{error}");

@@ -102,7 +102,7 @@ impl Guest {
         keep_going: &mut dyn FnMut() -> bool,
     ) -> Result<(), LabError> {
         let heard = match kind {
-            Kind::Storage | Kind::Host => {
+            Kind::Storage | Kind::Host | Kind::Router => {
                 self.control_port()?.hello(patience, keep_going).map(|_| ())
             }
             Kind::Worker => self.find_agent(patience, keep_going),
@@ -204,6 +204,7 @@ pub(crate) fn spawn(
     let mut line = COMMAND_LINE.to_owned();
     let (kernel, image): (&Path, &Path) = match hardware.kind {
         Kind::Storage => (&images.kernel, &images.storage),
+        Kind::Router => (&images.kernel, &images.router),
         Kind::Host => images.host_files(hardware.suite.as_deref()),
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
@@ -227,7 +228,7 @@ pub(crate) fn spawn(
     command.args(["-serial", "chardev:console"]);
     command.args(["-device", "virtio-serial-pci"]);
     let ports: &[(&str, PathBuf)] = match hardware.kind {
-        Kind::Storage => &[(CONTROL_PORT, guest.control())],
+        Kind::Storage | Kind::Router => &[(CONTROL_PORT, guest.control())],
         Kind::Host => &[(CONTROL_PORT, guest.control()), (AGENT_PORT, guest.agent())],
         Kind::Worker => &[(AGENT_PORT, guest.agent())],
     };

@@ -19,16 +19,24 @@ pub(super) fn shape(network: &Network) -> Vec<String> {
 
 /// Lines that drop a share of the packets, 0 to 1, in addition to the network's usual settings.
 pub(super) fn loss(network: Option<&Network>, share: f64) -> String {
-    let lossy = network.map(|network| {
-        let ppm = network.loss_ppm + (share * 1e6).round() as u32;
-        Network { loss_ppm: ppm.min(1_000_000), ..network.clone() }
-    });
+    let lossy = network.map(|network| lossy(network, share));
     let netem = match lossy {
         Some(lossy) => netem(&lossy),
         None if share > 0.0 => Some(format!("{QUEUE} loss random {:.4}%", share * 100.0)),
         None => None,
     };
     both_ways(&netem.unwrap_or_else(|| QUEUE.into())).join("\n") + "\n"
+}
+
+/// The same for one port of a link, which shapes what it sends.
+pub(super) fn port_loss(network: &Network, device: &str, share: f64) -> String {
+    let netem = netem(&lossy(network, share)).unwrap_or_else(|| QUEUE.into());
+    format!("/sbin/tc qdisc replace dev {device} root {netem}\n")
+}
+
+fn lossy(network: &Network, share: f64) -> Network {
+    let ppm = network.loss_ppm + (share * 1e6).round() as u32;
+    Network { loss_ppm: ppm.min(1_000_000), ..network.clone() }
 }
 
 /// A queue that is long enough not to drop packets.
@@ -62,6 +70,8 @@ mod tests {
             loss_ppm: 0,
             mtu: 1500,
             aggregation: None,
+            vpn: None,
+            cost: None,
         };
         let lan = Network { rate_bits_per_s: Some(1_000_000), delay_ns: 200_000, ..plain.clone() };
         let shaped = |loss: &str| format!("netem limit 100000 delay 200us{loss} rate 1000000bit");

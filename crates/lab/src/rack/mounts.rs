@@ -3,8 +3,10 @@
 
 use super::on_disks::export_path;
 use super::ports::{self, End, devices, start_fc};
+use super::routed::{self, storage_address};
 use super::secrets::Secrets;
 use super::state::{target, target_of};
+use crate::links::Node;
 use crate::model::{Lab, Mount, Mounted};
 use crate::wiring::{Carries, Channel, network};
 
@@ -19,22 +21,33 @@ pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Se
             lines.extend(devices(channel, End::Host).iter().flat_map(|name| start_fc(name)));
         }
     }
+    lines.extend(routed::lines(lab, Node::Host(index)));
     for mount in &host.mounts {
+        if let Some(network) = mount.network {
+            let address = storage_address(lab, mount.storage, network);
+            lines.extend(address.map(|address| line(lab, mount, None, &address, secrets)));
+            continue;
+        }
         let carries = match mount.of {
             Mounted::Fc { .. } => Carries::Fc,
             _ => Carries::Ip { mtu: mount.mtu },
         };
         let mut ways = of().filter(|channel| channel.storage == mount.storage);
         if let Some(channel) = ways.find(|channel| channel.carries == carries) {
-            lines.push(line(lab, mount, channel, secrets));
+            lines.push(line(lab, mount, Some(channel), &channel.storage_address(), secrets));
         }
     }
     lines.join("\n") + "\n"
 }
 
-fn line(lab: &Lab, mount: &Mount, channel: &Channel, secrets: &Secrets) -> String {
-    let (storage, name, address) =
-        (&lab.storage[mount.storage], &mount.name, channel.storage_address());
+fn line(
+    lab: &Lab,
+    mount: &Mount,
+    channel: Option<&Channel>,
+    address: &str,
+    secrets: &Secrets,
+) -> String {
+    let (storage, name) = (&lab.storage[mount.storage], &mount.name);
     match &mount.of {
         Mounted::Nfs { export, version } => {
             let path = export_path(&storage.exports[*export].name);
@@ -51,7 +64,7 @@ fn line(lab: &Lab, mount: &Mount, channel: &Channel, secrets: &Secrets) -> Strin
         }
         Mounted::Fc { lun, paths, policy } => {
             let ports: String = (0..*paths as usize)
-                .map(|path| format!(" {}", channel.port_name(path, true)))
+                .filter_map(|path| Some(format!(" {}", channel?.port_name(path, true))))
                 .collect();
             format!("mount_fc {name} {} {}{ports}", storage.lun_number(*lun), policy.name())
         }
@@ -89,7 +102,9 @@ pub(super) fn way(lab: &Lab, mount: &Mount) -> String {
         Mounted::Fc { .. } => String::new(),
         _ => format!(", MTU {}", mount.mtu),
     };
-    format!("{}.{share} over {how}{mtu}", storage.name)
+    let through = mount.network.map(|network| &lab.networks[network].name);
+    let through = through.map_or_else(String::new, |name| format!(", through routers to {name}"));
+    format!("{}.{share} over {how}{mtu}{through}", storage.name)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::on_disks::export_path;
 use super::setup::file_name;
 use super::state::target;
 use crate::error::LabError;
+use crate::links::{Node, links};
 use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Vm, VmDisk};
 use crate::qemu::{Backend, Disk, Hardware, Kind, Plug};
 use crate::wiring::channels;
@@ -70,8 +71,42 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
         vcpus: storage.vcpus,
         disks: disks.collect(),
         uplink: true,
-        nics: storage_plugs(directory, lab, index),
+        nics: [
+            storage_plugs(directory, lab, index),
+            link_plugs(directory, lab, Node::Storage(index)),
+        ]
+        .concat(),
     }
+}
+
+/// A router's machine.
+pub(super) fn router_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardware {
+    let router = &lab.routers[index];
+    Hardware {
+        kind: Kind::Router,
+        suite: None,
+        memory_bytes: router.memory_bytes,
+        vcpus: router.vcpus,
+        disks: Vec::new(),
+        uplink: false,
+        nics: link_plugs(directory, lab, Node::Router(index)),
+    }
+}
+
+/// A guest's ends of the links of routers, in the order of its ports.
+fn link_plugs(directory: &Path, lab: &Lab, node: Node) -> Vec<Plug> {
+    let links = links(lab);
+    let of = links.iter().filter_map(|link| Some((link, link.side(node)?)));
+    of.map(|(link, side)| {
+        let path = link_path(directory, link.ends[0].node.name(lab), link.number);
+        if side == 0 { Plug::Listens(path) } else { Plug::Connects(path) }
+    })
+    .collect()
+}
+
+/// The socket of a link, in the folder of the guest that is started first.
+fn link_path(directory: &Path, guest: &str, number: usize) -> PathBuf {
+    directory::guest(directory, guest).folder.join(format!("link{number}"))
 }
 
 /// The cables of a storage guest, whose other ends listen: it may be restarted while hosts run.
@@ -83,28 +118,35 @@ fn storage_plugs(directory: &Path, lab: &Lab, index: usize) -> Vec<Plug> {
         .collect()
 }
 
-/// The other end of one of a host's cables.
+/// The other end of a cable at whose socket a guest listens.
 pub(super) struct FarEnd {
-    /// Index of the storage guest.
-    pub(super) storage: usize,
+    /// The guest at the other end.
+    pub(super) guest: String,
     /// Index of the cable among its ports to other guests.
     pub(super) port: usize,
-    /// The socket at which the host listens.
+    /// The socket.
     pub(super) path: PathBuf,
 }
 
-/// The storage guests' ends of a host's cables.
-pub(super) fn far_ends(directory: &Path, lab: &Lab, host: usize) -> Vec<FarEnd> {
-    let channels = channels(lab);
-    let name = &lab.hosts[host].name;
-    let of = channels.iter().filter(|channel| channel.host == host);
-    let ends = of.flat_map(|channel| channel.cables.iter().map(|cable| (channel.storage, cable)));
-    ends.map(|(storage, cable)| FarEnd {
-        storage,
-        port: cable.storage,
-        path: cable_path(directory, name, cable.host),
-    })
-    .collect()
+/// The other ends of a guest's cables that do not connect again by themselves when it is restarted.
+pub(super) fn far_ends(directory: &Path, lab: &Lab, node: Node) -> Vec<FarEnd> {
+    let name = node.name(lab);
+    let mut ends = Vec::new();
+    for channel in channels(lab).iter().filter(|channel| Node::Host(channel.host) == node) {
+        ends.extend(channel.cables.iter().map(|cable| FarEnd {
+            guest: lab.storage[channel.storage].name.clone(),
+            port: cable.storage,
+            path: cable_path(directory, name, cable.host),
+        }));
+    }
+    for link in links(lab).iter().filter(|link| link.side(node) == Some(0)) {
+        ends.push(FarEnd {
+            guest: link.ends[1].node.name(lab).to_owned(),
+            port: link.ends[1].port,
+            path: link_path(directory, name, link.number),
+        });
+    }
+    ends
 }
 
 /// The socket of a cable, in the host's folder.
@@ -125,7 +167,10 @@ pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardwa
         vcpus: host.vcpus,
         disks: Vec::new(),
         uplink: false,
-        nics: ports.map(|port| Plug::Listens(cable_path(directory, &host.name, port))).collect(),
+        nics: ports
+            .map(|port| Plug::Listens(cable_path(directory, &host.name, port)))
+            .chain(link_plugs(directory, lab, Node::Host(index)))
+            .collect(),
     }
 }
 

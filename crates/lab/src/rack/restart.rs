@@ -8,13 +8,18 @@ use super::clone::{Common, bring_up};
 use super::directory::{self, guest};
 use super::mounts;
 use super::on_disks::Disks;
-use super::plan::{FarEnd, export_in_use, far_ends, host_hardware, storage_hardware, vm_hardware};
+use super::plan::{
+    FarEnd, export_in_use, far_ends, host_hardware, router_hardware, storage_hardware, vm_hardware,
+};
+use super::router;
 use super::secrets::Secrets;
 use super::setup::script;
 use super::snapshot::layer;
 use super::state::State;
 use super::up::{limit_disks, set_up};
 use crate::error::LabError;
+use crate::links::Node;
+use crate::model::Lab;
 use crate::qemu::folder::seen_by;
 use crate::qemu::{Accelerator, Guest, plug_in, unplug};
 use crate::wiring::channels;
@@ -38,8 +43,18 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
         set_up(&guest, &script(lab, index, Disks::Kept, &channels(lab), &secrets))?;
         return limit_disks(&guest, storage);
     }
+    if let Some(index) = lab.routers.iter().position(|router| router.name == name) {
+        let hardware = router_hardware(directory, lab, index);
+        let start = || bring_up(common, &guest, &hardware, None, &[], &mut || true).map(drop);
+        with_cables(directory, lab, Node::Router(index), start)?;
+        return set_up(&guest, &router::script(lab, index));
+    }
     if let Some(index) = lab.hosts.iter().position(|host| host.name == name) {
-        return host_again(directory, state, index, common);
+        let hardware = host_hardware(directory, lab, index);
+        let start = || bring_up(common, &guest, &hardware, None, &[], &mut || true).map(drop);
+        with_cables(directory, lab, Node::Host(index), start)?;
+        let secrets = Secrets::read(lab)?;
+        return set_up(&guest, &mounts::script(lab, index, &channels(lab), &secrets));
     }
     let index = lab.vms.iter().position(|vm| vm.name == name);
     let index = index.ok_or_else(|| guest.failed("is not a guest of the lab"))?;
@@ -49,33 +64,30 @@ pub(super) fn start_again(directory: &Path, state: &State, name: &str) -> Result
     bring_up(common, &guest, &hardware, None, &forwards, &mut || true).map(drop)
 }
 
-/// Starts a host, reconnects its cables, and has it mount its mounts again.
-fn host_again(
+/// Starts a guest, and reconnects the cables at whose sockets it listens.
+fn with_cables(
     directory: &Path,
-    state: &State,
-    index: usize,
-    common: Common<'_>,
+    lab: &Lab,
+    node: Node,
+    start: impl FnOnce() -> Result<(), LabError>,
 ) -> Result<(), LabError> {
-    let lab = &state.lab;
-    let guest = guest(directory, &lab.hosts[index].name);
-    // A storage guest that is not running connects to the host when it is started.
-    let ends: Vec<(Guest, FarEnd)> = far_ends(directory, lab, index)
+    // A guest that is not running connects when it is started.
+    let ends: Vec<(Guest, FarEnd)> = far_ends(directory, lab, node)
         .into_iter()
-        .map(|end| (directory::guest(directory, &lab.storage[end.storage].name), end))
-        .filter(|(storage, _)| storage.process().is_some())
+        .map(|end| (directory::guest(directory, &end.guest), end))
+        .filter(|(guest, _)| guest.process().is_some())
         .collect();
-    for (storage, end) in &ends {
-        unplug(&mut storage.connect()?, end.port)?;
+    for (guest, end) in &ends {
+        unplug(&mut guest.connect()?, end.port)?;
     }
-    bring_up(common, &guest, &host_hardware(directory, lab, index), None, &[], &mut || true)?;
-    for (storage, end) in &ends {
-        let mut qmp = storage.connect()?;
-        let path = match storage.process() {
+    start()?;
+    for (guest, end) in &ends {
+        let mut qmp = guest.connect()?;
+        let path = match guest.process() {
             Some(process) => seen_by(&process, &end.path),
             None => end.path.clone(),
         };
         plug_in(&mut qmp, end.port, &path)?;
     }
-    let secrets = Secrets::read(lab)?;
-    set_up(&guest, &mounts::script(lab, index, &channels(lab), &secrets))
+    Ok(())
 }

@@ -7,8 +7,10 @@ use super::groups;
 use super::link::shape;
 use super::on_disks::{Disks, export_path};
 use super::ports::{self, End};
+use super::routed;
 use super::secrets::Secrets;
 use super::targets;
+use crate::links::Node;
 use crate::model::{Datastore, DiskFormat, Lab, Vm, VmDisk};
 use crate::wiring::{Channel, network};
 
@@ -52,6 +54,7 @@ pub(super) fn script(
     for channel in of {
         lines.extend(ports::lines(channel, network(lab, index), End::Storage));
     }
+    lines.extend(routed::lines(lab, Node::Storage(index)));
     lines.extend(targets::lines(lab, index, &groups, channels, secrets));
     lines.join("\n") + "\n"
 }

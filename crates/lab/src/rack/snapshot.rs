@@ -324,6 +324,7 @@ mod tests {
                 system: nowhere(),
                 kernel: nowhere(),
                 storage: nowhere(),
+                router: nowhere(),
                 worker: nowhere(),
                 host: nowhere(),
                 others: Default::default(),

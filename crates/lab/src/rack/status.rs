@@ -9,9 +9,12 @@ use stormeter_units::format_bytes;
 use super::directory::{guest, started};
 use super::mounts::{place, way};
 use super::on_disks::export_path;
+use super::reach::{expected, known};
 use super::state::{target, target_of};
+use super::vpn::router_id;
 use crate::error::LabError;
-use crate::model::{Datastore, Protocol};
+use crate::links::{Node, links};
+use crate::model::{Datastore, Lab, Protocol};
 
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub struct Status {
     pub name: String,
     /// `kvm` or `tcg`, and the reason.
     pub accelerator: String,
-    /// Storage guests first.
+    /// Routers first, then storage guests.
     pub guests: Vec<GuestStatus>,
 }
 
@@ -29,7 +32,7 @@ pub struct Status {
 pub struct GuestStatus {
     /// Its name.
     pub name: String,
-    /// `storage`, `host` or `vm`.
+    /// `router`, `storage`, `host` or `vm`.
     pub kind: &'static str,
     /// QEMU's run state (`running`, `paused`, …); `gone` without a process.
     pub state: String,
@@ -84,6 +87,10 @@ pub fn agents(directory: &Path) -> Result<Vec<GuestAgent>, LabError> {
 pub fn status(directory: &Path) -> Result<Status, LabError> {
     let (path, state) = started(directory)?;
     let mut guests = Vec::new();
+    for (index, router) in state.lab.routers.iter().enumerate() {
+        let lines = routing(&path, &state.lab, index);
+        guests.push(of_guest(&path, &router.name, "router", lines));
+    }
     for (storage, address) in state.lab.storage.iter().zip(&state.addresses) {
         let mut urls = Vec::new();
         for export in &storage.exports {
@@ -137,6 +144,40 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
     }
     let accelerator = format!("{} ({})", state.accelerator, state.why);
     Ok(Status { name: state.lab.name, accelerator, guests })
+}
+
+/// What a router does and knows, and its ports.
+fn routing(directory: &Path, lab: &Lab, index: usize) -> Vec<String> {
+    let router = &lab.routers[index];
+    let vpn = router.vpn.as_ref().map_or_else(String::new, |vpn| format!(" of VPN {vpn}"));
+    let mut lines = vec![format!("{}{vpn}, {} to others", router.role.name(), router_id(index))];
+    for link in links(lab) {
+        let Some(side) = link.side(Node::Router(index)) else { continue };
+        let other = link.ends[1 - side].node.name(lab);
+        let network = &link.network(lab).name;
+        lines.push(format!(
+            "{network}: {} here, {} is {other}",
+            link.address(side),
+            link.address(1 - side)
+        ));
+    }
+    if let Some(known) = known(directory, router) {
+        let expected = expected(lab, index);
+        let of =
+            |name: &str, has: usize, of: usize| (of > 0).then(|| format!("{name} {has} of {of}"));
+        let neighbours = [
+            of("OSPF", known.ospf, expected.ospf),
+            of("LDP", known.ldp, expected.ldp),
+            of("BGP", known.bgp, expected.bgp),
+        ];
+        let neighbours: Vec<String> = neighbours.into_iter().flatten().collect();
+        let (routes, labels) = (known.routes, known.labels);
+        lines.push(format!(
+            "neighbours: {}; {routes} routes, {labels} labels",
+            neighbours.join(", ")
+        ));
+    }
+    lines
 }
 
 fn of_guest(lab: &Path, name: &str, kind: &'static str, urls: Vec<String>) -> GuestStatus {

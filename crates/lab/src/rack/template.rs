@@ -65,6 +65,7 @@ fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: 
     let image: &Path = match hardware.kind {
         Kind::Worker => &images.worker,
         Kind::Storage => &images.storage,
+        Kind::Router => &images.router,
         Kind::Host => images.host_files(hardware.suite.as_deref()).1,
     };
     // The system's folder is named by its own key, and a blank disk consists only of what is visible
@@ -195,7 +196,8 @@ pub(super) fn memory_bytes(lab: &Lab) -> u64 {
     let storage: u64 = lab.storage.iter().map(|storage| storage.memory_bytes).sum();
     let vms: u64 = lab.vms.iter().map(|vm| vm.memory_bytes).sum();
     let hosts: u64 = lab.hosts.iter().map(|host| host.memory_bytes).sum();
-    storage + hosts + vms
+    let routers: u64 = lab.routers.iter().map(|router| router.memory_bytes).sum();
+    routers + storage + hosts + vms
 }
 
 #[cfg(test)]

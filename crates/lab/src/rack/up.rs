@@ -18,8 +18,11 @@ use super::mounts;
 use super::on_disks::{Disks, export_path};
 use super::plan::{
     AcceleratorChoice, export_in_use, file_bytes, host_hardware, local_file, need_memory,
-    storage_file, storage_hardware, vm_hardware,
+    router_hardware, storage_file, storage_hardware, vm_hardware,
 };
+use super::reach;
+use super::routed;
+use super::router;
 use super::secrets::Secrets;
 use super::setup::{file_name, script};
 use super::state::{self, State, VERSION};
@@ -27,6 +30,7 @@ use super::template::{self, Template};
 use super::write_logs::prepare_logs;
 use crate::error::{LabDirectory, LabError, at, tool};
 use crate::image::{Held, Images, last_words, need_room};
+use crate::links::Node;
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
 use crate::qemu::folder::make;
 use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
@@ -135,6 +139,8 @@ fn start(
         (0..lab.storage.len()).map(|index| storage_hardware(path, lab, index)).collect();
     let hosts: Vec<Hardware> =
         (0..lab.hosts.len()).map(|index| host_hardware(path, lab, index)).collect();
+    let routers: Vec<Hardware> =
+        (0..lab.routers.len()).map(|index| router_hardware(path, lab, index)).collect();
     let channels = channels(lab);
     let vms: Vec<Hardware> = lab
         .vms
@@ -143,7 +149,7 @@ fn start(
         .collect();
     let common = Common { images, accelerator: probed.accelerator };
     let freezing = Instant::now();
-    let all = storage.iter().chain(&hosts).chain(&vms).cloned();
+    let all = storage.iter().chain(&routers).chain(&hosts).chain(&vms).cloned();
     let templates = if options.cold {
         Vec::new()
     } else {
@@ -171,6 +177,14 @@ fn start(
         note(&guest.name, cold);
         Ok(())
     })?;
+    // One after the other, for the same reason.
+    for (index, router) in lab.routers.iter().enumerate() {
+        let guest = guest(path, &router.name);
+        make(&guest.folder)?;
+        let hardware = &routers[index];
+        let cold = bring_up(common, &guest, hardware, find(hardware), &[], &mut keep_going)?;
+        note(&router.name, cold);
+    }
     side_by_side(lab.storage.len(), &|index| {
         let (storage, hardware) = (&lab.storage[index], &storage[index]);
         let guest = guest(path, &storage.name);
@@ -185,6 +199,17 @@ fn start(
         set_up(&guest, &script(lab, index, Disks::New, &channels, secrets))?;
         limit_disks(&guest, storage)
     })?;
+    side_by_side(lab.routers.len(), &|index| {
+        set_up(&guest(path, &lab.routers[index].name), &router::script(lab, index))
+    })?;
+    if !lab.routers.is_empty() {
+        say("waiting for routers to find their ways");
+        side_by_side(lab.hosts.len(), &|index| {
+            let ports = routed::lines(lab, Node::Host(index)).join("\n") + "\n";
+            set_up(&guest(path, &lab.hosts[index].name), &ports)
+        })?;
+        reach::wait(path, lab, &mut keep_going)?;
+    }
     side_by_side(lab.hosts.len(), &|index| {
         let text = mounts::script(lab, index, &channels, secrets);
         set_up(&guest(path, &lab.hosts[index].name), &text)

@@ -8,4 +8,5 @@ mod durable;
 mod faults;
 mod kernel_path;
 mod place;
+mod routers;
 mod snapshot;

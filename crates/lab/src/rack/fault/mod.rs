@@ -4,6 +4,8 @@
 //! finds and undoes what a killed run has left; what a user has done by hand (`lab do`), for example to
 //! measure an array without one of its disks, is left alone.
 
+mod routed;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,9 +18,11 @@ use super::array::{self, ArrayDisk};
 use super::directory::{Directory, FAULTS, guest, started};
 use super::link::{self, NETDEV};
 use super::path::{self, FcPath};
+use super::reach;
 use super::restart::start_again;
 use super::state::State;
 use crate::error::{LabError, at};
+use crate::links::Link;
 use crate::model::Storage;
 use crate::qemu::{Guest, cable_end};
 
@@ -74,7 +78,10 @@ impl Faults {
             FaultKind::Pause | FaultKind::Resume => Ok(()),
             FaultKind::Kill | FaultKind::Restart => whole(fault),
             FaultKind::LinkDown | FaultKind::LinkUp | FaultKind::LinkLoss | FaultKind::LinkFlap => {
-                self.link(fault).map(|_| ())
+                match self.routed(fault)? {
+                    Some(_) => Ok(()),
+                    None => self.link(fault).map(|_| ()),
+                }
             }
             FaultKind::DiskFail | FaultKind::DiskReplace => self.array_disk(fault).map(|_| ()),
             FaultKind::DiskSlow => Err(LabError::OnlyPredicted { fault: fault.to_string() }),
@@ -109,15 +116,20 @@ impl Faults {
         // A restarted host mounts what storage guests serve, so it is restarted after them.
         let is_host = |name: &str| self.state.lab.hosts.iter().any(|host| host.name == name);
         left.sort_by_key(|fault| !is_host(&fault.target));
-        let mut kept = Vec::new();
+        let (mut kept, mut routed) = (Vec::new(), false);
         let mut first_error = None;
         while let Some(fault) = left.pop() {
+            routed |= routed::concerns(&self.state.lab, &fault);
             if let Err(error) = self.undo(&fault) {
                 kept.insert(0, fault);
                 first_error.get_or_insert(error);
             }
         }
         self.note(&kept)?;
+        if routed && kept.is_empty() {
+            // The next trial must not start on the second way.
+            reach::settle(&self.directory, &self.state.lab)?;
+        }
         first_error.map_or(Ok(()), Err)
     }
 
@@ -146,15 +158,15 @@ impl Faults {
                 None => Err(guest.failed("does not run")),
             },
             FaultKind::Restart => start_again(&self.directory, &self.state, &guest.name),
-            FaultKind::LinkDown => self.set_link(&guest, false),
-            FaultKind::LinkUp => self.set_link(&guest, true),
+            FaultKind::LinkDown => self.set_link(fault, &guest, false),
+            FaultKind::LinkUp => self.set_link(fault, &guest, true),
             FaultKind::LinkFlap => {
-                self.set_link(&guest, false)?;
+                self.set_link(fault, &guest, false)?;
                 // The amount was held to be at least a millisecond when it was read.
                 std::thread::sleep(Duration::from_nanos(fault.amount as u64));
-                self.set_link(&guest, true)
+                self.set_link(fault, &guest, true)
             }
-            FaultKind::LinkLoss => self.tell(&guest, &self.loss(fault, fault.amount)?, ANSWER),
+            FaultKind::LinkLoss => self.lose(fault, &guest, fault.amount),
             FaultKind::DiskFail => {
                 self.tell(&guest, &array::fail(&self.array_disk(fault)?), ANSWER)
             }
@@ -184,9 +196,9 @@ impl Faults {
                 guest.connect()?.run("cont", json!({})).map(drop)
             }
             FaultKind::LinkDown | FaultKind::LinkUp | FaultKind::LinkFlap => {
-                self.set_link(&guest, true)
+                self.set_link(fault, &guest, true)
             }
-            FaultKind::LinkLoss => self.tell(&guest, &self.loss(fault, 0.0)?, ANSWER),
+            FaultKind::LinkLoss => self.lose(fault, &guest, 0.0),
             FaultKind::DiskFail | FaultKind::DiskReplace => {
                 self.tell(&guest, &array::whole(&self.array_disk(fault)?), REBUILD)
             }
@@ -267,9 +279,45 @@ impl Faults {
         Ok(())
     }
 
-    fn set_link(&self, guest: &Guest, up: bool) -> Result<(), LabError> {
+    /// The links between routers and other guests that a fault is about; `None` if it is about a storage guest's own
+    /// network.
+    fn routed(&self, fault: &FaultSpec) -> Result<Option<Vec<Link>>, LabError> {
+        routed::find(&self.state.lab, fault)
+    }
+
+    fn set_link(&self, fault: &FaultSpec, guest: &Guest, up: bool) -> Result<(), LabError> {
+        if let Some(links) = self.routed(fault)? {
+            // Neither end is touched if the other cannot be reached; one that does not run has no end.
+            let mut open = Vec::new();
+            for (name, _, port) in routed::ends(&self.state.lab, &links) {
+                let end = super::directory::guest(&self.directory, name);
+                if end.process().is_some() {
+                    open.push((end.connect()?, port));
+                }
+            }
+            for (mut qmp, port) in open {
+                qmp.run("set_link", json!({"name": cable_end(port), "up": up}))?;
+            }
+            return Ok(());
+        }
         let arguments = json!({"name": NETDEV, "up": up});
         self.running(guest)?.connect()?.run("set_link", arguments).map(drop)
+    }
+
+    /// Has a share of a link's packets lost, or of those of a storage guest's network.
+    fn lose(&self, fault: &FaultSpec, guest: &Guest, share: f64) -> Result<(), LabError> {
+        let Some(links) = self.routed(fault)? else {
+            return self.tell(guest, &self.loss(fault, share)?, ANSWER);
+        };
+        let lab = &self.state.lab;
+        for link in &links {
+            for end in link.ends {
+                let lines = link::port_loss(link.network(lab), &end.node.device(end.port), share);
+                let guest = super::directory::guest(&self.directory, end.node.name(lab));
+                self.tell(&guest, &lines, ANSWER)?;
+            }
+        }
+        Ok(())
     }
 
     /// The lines that have a share of a guest's packets lost.

@@ -29,6 +29,7 @@ fn faults_of(lab_file: &str, directory: &Path) -> Faults {
             system: nowhere(),
             kernel: nowhere(),
             storage: nowhere(),
+            router: nowhere(),
             worker: nowhere(),
             host: nowhere(),
             others: Default::default(),

@@ -1,0 +1,74 @@
+//! A VPN over routers that are guests: found, cut and found again, while a host reads and writes through it.
+
+use stormeter_lab::Faults;
+
+use crate::place::Place;
+
+/// Two sites with a way of their own, joined by a provider's edges; the SAN is at the second edge.
+const LAB: &str = "networks:\n  \
+      core: {rate: 20Mb, delay: 500us}\n  \
+      access-1: {rate: 20Mb}\n  \
+      access-2: {rate: 20Mb}\n  \
+      backup: {rate: 5Mb, delay: 5ms, cost: 100}\n  \
+      site: {}\n  \
+      servers: {vpn: blue}\n\
+    routers:\n  \
+      ce1: {role: customer-edge, vpn: blue, networks: [access-1, backup, site]}\n  \
+      pe1: {role: provider-edge, networks: [access-1, core]}\n  \
+      pe2: {role: provider-edge, networks: [core, access-2, servers]}\n  \
+      ce2: {role: customer-edge, vpn: blue, networks: [access-2, backup]}\n\
+    storage: {san: {networks: [servers], disks: {a: {size: 32MiB, iops: 150}}, luns: {a: a}}}\n\
+    hosts: {client: {networks: [site], mounts: {a: {datastore: san.a, network: servers}}}}\n";
+
+/// Every byte is checked; nothing passes for a while when the main way is cut.
+const STUDY: &str = "hosts: {client: 'lab:client'}\n\
+    datastores: {san: /dev/lab/a}\n\
+    workloads: [{name: w, profile: vm-4k, rate: 10}]\n\
+    load: {vms: [1]}\n\
+    disk: {size: 2MiB}\n\
+    measure: {ramp: 1s, duration: 16s, interval: 250ms, verify: true}\n\
+    steps: [{at: 3s, do: link-down pe1.core}, {at: 12s, do: link-up pe1.core}]\n\
+    design: {blocks: 1, metric: outage}\n\
+    questions: [outage of san is at most 9s]\n";
+
+#[test]
+fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
+    let Some(place) = Place::new() else { return };
+    place.up(LAB);
+    let whole = || {
+        let text = place.done(&["lab", "status"]);
+        assert_eq!(text.matches("OSPF 3 of 3, LDP 1 of 1, BGP 1 of 1").count(), 2, "{text}");
+        assert_eq!(text.matches("OSPF 2 of 2; ").count(), 2, "{text}");
+        assert!(!text.contains(" 0 routes") && !text.contains("1 of 1; 0 labels"), "{text}");
+    };
+    whole();
+    // Packets of the largest size fit, although each gets labels and the tunnel's header on its way.
+    assert_eq!(place.script("client", &["ping -c 1 -W 5 -s 1472 10.81.5.2"]), "ready");
+    // The provider's way is the main one, although the customers' own is shorter.
+    let way = |over: &str| format!("/bin/ip route get 10.81.5.2 | grep -q 'via {over}.'");
+    assert_eq!(place.script("ce1", &[&way("10.81.1")]), "ready");
+
+    place.write("study.yaml", STUDY);
+    let text = place.ran(&["run", "study.yaml", "--output", "a.db"], "1 block");
+    assert!(!text.contains("not what was written"), "{text}");
+    // The study waited until all was as before.
+    whole();
+
+    let mut faults = Faults::open(&place.directory()).unwrap();
+    let mut apply = |fault: &str| faults.apply(&fault.parse().unwrap());
+    let refused = apply("link-down pe1.nowhere").unwrap_err().to_string();
+    assert!(refused.contains("core") && refused.contains("access-1"), "{refused}");
+    apply("link-down pe1.access-1").unwrap();
+    let other_way = [
+        "until ! /bin/ip route get 10.81.5.2 | grep -q 'via 10.81.1'; do usleep 50000; done",
+        &way("10.81.3"),
+    ];
+    assert_eq!(place.script("ce1", &other_way), "ready");
+    apply("kill pe2").unwrap();
+    apply("link-loss ce1.backup 1%").unwrap();
+    faults.restore().unwrap();
+    whole();
+    let works = "dd if=/dev/lab/a of=/dev/null bs=64k count=4 iflag=direct";
+    assert_eq!(place.script("client", &[works]), "ready");
+    place.down();
+}
