@@ -62,7 +62,7 @@ needed. Images are rebuilt only when packages or this program have changed.
 
 Examples:
   stormeter lab build
-  stormeter lab build trixie bullseye    # for hosts with `system: trixie` and `system: bullseye`")]
+  stormeter lab build trixie bullseye    # for hosts with these systems")]
 pub(crate) struct LabBuildOptions {
     /// Suites of Debian whose kernels hosts of a lab run, besides this machine's
     #[arg(value_name = "SUITE")]
