@@ -5,6 +5,7 @@ use stormeter_yaml::{Diagnostics, Place};
 use super::part::{Entry, open};
 use super::router::vpn;
 use super::{keys, value};
+use crate::links::{Node, links};
 use crate::model::{Aggregation, AggregationMode, Lab, Network, Storage};
 use crate::wiring::channels;
 
@@ -13,7 +14,7 @@ pub(super) const MTU: u32 = 1500;
 /// The smallest size that TCP/IP needs, and a size that every network card supports.
 pub(super) const MTUS: (u32, u32) = (1280, 9000);
 /// Slots on a guest's bus that are not taken by devices of every guest.
-const MOST_SLOTS: usize = 26;
+pub(super) const MOST_SLOTS: usize = 26;
 
 pub(super) fn network(entry: &Entry<'_>, diagnostics: &mut Diagnostics) -> Network {
     let mut network = Network {
@@ -65,12 +66,14 @@ pub(super) fn ports_fit(
 ) {
     let channels = channels(lab);
     let of = channels.iter().filter(|channel| channel.storage == index);
-    let ports: usize = of.map(|channel| channel.cables.len()).sum();
+    let cables: usize = of.map(|channel| channel.cables.len()).sum();
+    let routed = links(lab).into_iter().filter(|link| link.side(Node::Storage(index)).is_some());
+    let ports = cables + routed.count();
     if ports > 0 && storage.disks.len() + ports > MOST_SLOTS {
         diagnostics.error_at(
             place,
             format!(
-                "storage guest {} has {} disks and {ports} ports to hosts; {MOST_SLOTS} of both fit",
+                "storage guest {} has {} disks and {ports} ports to other guests; {MOST_SLOTS} of both fit",
                 storage.name,
                 storage.disks.len()
             ),

@@ -3,13 +3,14 @@
 
 use stormeter_yaml::{Diagnostics, Place};
 
-use crate::links::{Node, links, members};
+use super::network::MOST_SLOTS;
+use crate::links::{Node, links, members, vpns};
 use crate::model::{Lab, Role};
 
 /// The most links: each has a number in one byte of its addresses.
 const MOST_LINKS: usize = 200;
-/// Slots on a guest's bus that are not taken by devices of every guest.
-const MOST_PORTS: usize = 26;
+/// The most VPNs: each has a number in one byte of its addresses.
+const MOST_VPNS: usize = 100;
 
 /// Reports everything that is wrong with the routed networks; `places` are those of the networks.
 pub(super) fn check(lab: &Lab, places: &[Place], diagnostics: &mut Diagnostics) {
@@ -29,13 +30,19 @@ pub(super) fn check(lab: &Lab, places: &[Place], diagnostics: &mut Diagnostics) 
         let count = links.len();
         diagnostics.error_at(first, format!("a lab has at most {MOST_LINKS} links, not {count}"));
     }
-    for router in 0..lab.routers.len() {
-        let ports = links.iter().filter(|link| link.side(Node::Router(router)).is_some()).count();
-        if ports > MOST_PORTS {
-            let name = &lab.routers[router].name;
+    let vpns = vpns(lab).len();
+    if vpns > MOST_VPNS {
+        diagnostics.error_at(first, format!("a lab has at most {MOST_VPNS} VPNs, not {vpns}"));
+    }
+    let routers = (0..lab.routers.len()).map(Node::Router);
+    for node in routers.chain((0..lab.hosts.len()).map(Node::Host)) {
+        let ends = links.iter().flat_map(|link| link.ends).filter(|end| end.node == node);
+        let ports = ends.map(|end| end.port + 1).max().unwrap_or(0);
+        if ports > MOST_SLOTS {
+            let name = node.name(lab);
             diagnostics.error_at(
                 first,
-                format!("router {name} has {ports} ports to other guests; {MOST_PORTS} fit"),
+                format!("{name} has {ports} ports to other guests; {MOST_SLOTS} fit"),
             );
         }
     }
@@ -162,5 +169,37 @@ fn network_is_wrong(lab: &Lab, network: usize) -> Option<String> {
             })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::file::parse_lab;
+
+    /// What is wrong with a provider's edges and one host that is at as many VPNs.
+    fn wrong(edges: usize, vpns: usize) -> String {
+        let names =
+            |prefix: &str, count| (0..count).map(|n| format!("{prefix}{n}")).collect::<Vec<_>>();
+        let networks = names("v", vpns);
+        let all = networks.join(", ");
+        let mut text = String::from("networks:\n");
+        for network in &networks {
+            text += &format!("  {network}: {{vpn: {network}}}\n");
+        }
+        text += "routers:\n";
+        for (edge, own) in networks.chunks(vpns.div_ceil(edges)).enumerate() {
+            text +=
+                &format!("  pe{edge}: {{role: provider-edge, networks: [{}]}}\n", own.join(", "));
+        }
+        text += &format!("hosts: {{h: {{networks: [{all}]}}}}\n");
+        parse_lab(&text).map_or_else(|errors| errors.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn what_has_no_address_or_no_slot_is_refused() {
+        assert_eq!(wrong(2, 26), "");
+        assert!(wrong(2, 27).contains("h has 27 ports to other guests; 26 fit"));
+        assert!(wrong(1, 27).contains("pe0 has 27 ports to other guests; 26 fit"));
+        assert!(wrong(5, 101).contains("a lab has at most 100 VPNs, not 101"));
     }
 }

@@ -5,7 +5,9 @@
 //! cut is noticed at once. Only the addresses of routers get labels: what passes between two networks without a VPN is
 //! routed as if there were no MPLS, on the same links.
 
-use super::vpn::{Tunnel, edges, router_id, vrf};
+use std::collections::BTreeSet;
+
+use super::vpn::{Tunnel, peers, router_id, tables, vrf};
 use crate::links::{Link, Node};
 use crate::model::{Lab, Network, Role};
 
@@ -47,10 +49,6 @@ struct Router<'l> {
 }
 
 impl Router<'_> {
-    fn role(&self) -> Role {
-        self.lab.routers[self.index].role
-    }
-
     /// Its links, each with its device.
     fn own(&self) -> impl Iterator<Item = (&Link, String)> {
         let node = Node::Router(self.index);
@@ -61,14 +59,8 @@ impl Router<'_> {
     }
 
     /// The VPNs that it has VRFs for.
-    fn vrfs(&self) -> Vec<usize> {
-        let mut vrfs = Vec::new();
-        if self.role() == Role::ProviderEdge {
-            vrfs.extend(self.own().map(|(link, _)| link.domain).filter(|domain| *domain > 0));
-            vrfs.sort_unstable();
-            vrfs.dedup();
-        }
-        vrfs
+    fn vrfs(&self) -> BTreeSet<usize> {
+        tables(self.lab, self.links, self.index)
     }
 
     fn ospf(&self) -> String {
@@ -119,14 +111,7 @@ impl Router<'_> {
         let id = router_id(self.index);
         let mut text =
             format!("router bgp {AS}\n bgp router-id {id}\n no bgp default ipv4-unicast\n");
-        let mut others: Vec<usize> = self
-            .vrfs()
-            .into_iter()
-            .flat_map(|domain| edges(self.lab, self.links, domain))
-            .filter(|other| *other != self.index)
-            .collect();
-        others.sort_unstable();
-        others.dedup();
+        let others = peers(self.lab, self.links, self.index);
         for &other in &others {
             let peer = router_id(other);
             text += &format!(

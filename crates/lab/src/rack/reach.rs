@@ -1,14 +1,13 @@
 //! Whether the guests of routed networks reach each other. A lab is up when they do, and only then are storage guests
 //! mounted through routers.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::directory::guest;
 use super::frr::AS;
 use super::routed::far_ends;
-use super::vpn::{edges, tunnels};
+use super::vpn::{peers, tunnels};
 use crate::error::LabError;
 use crate::links::{Node, links};
 use crate::model::{Lab, Role, Router};
@@ -109,18 +108,11 @@ pub(super) fn expected(lab: &Lab, router: usize) -> Known {
     let links = links(lab);
     let own = || links.iter().filter(|link| link.side(Node::Router(router)).is_some());
     let tunnels = tunnels(lab, &links);
-    let mut peers = BTreeSet::new();
-    if lab.routers[router].role == Role::ProviderEdge {
-        for domain in own().map(|link| link.domain).filter(|domain| *domain > 0) {
-            peers.extend(edges(lab, &links, domain));
-        }
-        peers.remove(&router);
-    }
     Known {
         ospf: own().filter(|link| link.joins_routers()).count()
             + tunnels.iter().filter(|tunnel| tunnel.ends.contains(&router)).count(),
         ldp: own().filter(|link| link.is_core(lab)).count(),
-        bgp: peers.len(),
+        bgp: peers(lab, &links, router).len(),
         ..Known::default()
     }
 }

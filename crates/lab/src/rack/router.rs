@@ -2,9 +2,9 @@
 
 use super::frr;
 use super::routed::port;
-use super::vpn::{router_id, tunnels, vrf};
+use super::vpn::{router_id, tables, tunnels, vrf};
 use crate::links::{Link, Node, links};
-use crate::model::{Lab, Role};
+use crate::model::Lab;
 
 /// The whole script for the lab's router with this index.
 pub(super) fn script(lab: &Lab, index: usize) -> String {
@@ -16,12 +16,7 @@ pub(super) fn script(lab: &Lab, index: usize) -> String {
         format!("hostname {}", lab.routers[index].name),
         format!("/bin/ip addr add {}/32 dev lo", router_id(index)),
     ];
-    let mut vrfs: Vec<usize> = Vec::new();
-    if lab.routers[index].role == Role::ProviderEdge {
-        vrfs.extend(own.iter().map(|(link, _)| link.domain).filter(|domain| *domain > 0));
-        vrfs.sort_unstable();
-        vrfs.dedup();
-    }
+    let vrfs = tables(lab, &links, index);
     for &domain in &vrfs {
         let name = vrf(domain);
         lines.push(format!("/bin/ip link add {name} type vrf table {}", 100 + domain));

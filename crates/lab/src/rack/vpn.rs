@@ -1,5 +1,7 @@
 //! What the provider's edges have for VPNs: a name for each router, a routing table (VRF) for each VPN, and tunnels.
 
+use std::collections::BTreeSet;
+
 use crate::links::{Link, Node, vpns};
 use crate::model::{Lab, Role};
 
@@ -53,6 +55,20 @@ pub(super) fn edges<'l>(
     (0..lab.routers.len()).filter(has)
 }
 
+/// The VPNs for which a provider edge has routing tables, by number; none for other routers.
+pub(super) fn tables(lab: &Lab, links: &[Link], router: usize) -> BTreeSet<usize> {
+    let is_edge = lab.routers[router].role == Role::ProviderEdge;
+    let own = links.iter().filter(|link| is_edge && link.side(Node::Router(router)).is_some());
+    own.map(|link| link.domain).filter(|domain| *domain > 0).collect()
+}
+
+/// The provider edges with which a router exchanges the routes of VPNs.
+pub(super) fn peers(lab: &Lab, links: &[Link], router: usize) -> BTreeSet<usize> {
+    let tables = tables(lab, links, router);
+    let edges = tables.into_iter().flat_map(|domain| edges(lab, links, domain));
+    edges.filter(|other| *other != router).collect()
+}
+
 impl Tunnel {
     /// The guest's name for it, in a lab with these tunnels.
     pub(super) fn device(&self, tunnels: &[Tunnel]) -> String {
@@ -61,7 +77,9 @@ impl Tunnel {
 
     /// The address of an end, and that of an end outside the tunnel, which BGP tells the other edge.
     pub(super) fn addresses(&self, place: usize, side: usize) -> (String, String) {
-        (format!("10.79.{}.{}", 128 + place, side + 1), self.outside(side))
+        // Subnets of 30 bits, in the upper half of the addresses of routers.
+        let inside = format!("10.79.{}.{}", 128 + place / 64, place % 64 * 4 + side + 1);
+        (inside, self.outside(side))
     }
 
     /// What an end is reached by.
