@@ -89,6 +89,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         needs_target: false,
         durability: Default::default(),
         clones: false,
+        services: Vec::new(),
         drivers: vec![],
     };
     fleet.open(&order, &cancel, &mut Silent).map_err(failed)?;

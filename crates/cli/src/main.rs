@@ -27,6 +27,7 @@ mod output;
 mod rack_control;
 mod repeat;
 mod secrets;
+mod service_passwords;
 mod settings;
 mod signals;
 mod units;

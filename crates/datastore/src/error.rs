@@ -23,6 +23,12 @@ pub enum DatastoreError {
         /// The resolver's reason.
         reason: String,
     },
+    /// Disks of a server that has none.
+    #[error("{name} is a server, which has no disks: give it workloads with ftp or vnc")]
+    Diskless {
+        /// The server.
+        name: String,
+    },
     /// A server does not answer, or gives an invalid answer.
     #[error("{name} cannot be reached: {reason}; is the server running, and its port open?")]
     Unreachable {

@@ -1,7 +1,7 @@
 //! The boundary of the engine: what a load loop asks of virtual disks and what it gets back.
 //!
 //! Everything that drives load (the driver) and everything that carries it (real datastores, the
-//! simulator) meets here and nowhere else. The crate holds plain values and two traits; it makes no
+//! simulator) meets here and nowhere else. The crate holds plain values and three traits; it makes no
 //! system call, opens no socket and knows no protocol, so that the same loop runs in real time over
 //! io_uring and in virtual time over simulated disks.
 //!
@@ -66,6 +66,7 @@ mod disks;
 mod incident;
 mod operation;
 mod promise;
+mod sessions;
 
 pub use clock::Clock;
 pub use datastore_note::{DatastoreFact, DatastoreNote, EngineNote, FoundData};
@@ -75,3 +76,4 @@ pub use incident::{
 };
 pub use operation::{Completion, DeviceError, Kind, Operation};
 pub use promise::{Acknowledged, Promise, PromiseEvidence};
+pub use sessions::{SessionChange, SessionEvent, Sessions};

@@ -62,6 +62,7 @@ mod observer;
 mod pacing;
 mod random;
 mod recorder;
+mod sessions;
 mod verify;
 mod zipf;
 
@@ -71,4 +72,5 @@ pub use fixed_work::{
     FixedWorkLog, MessageDisk, MessageStore, Payload, drive_deployment, drive_file_test,
 };
 pub use observer::Observer;
+pub use sessions::drive_sessions;
 pub use verify::{Expectations, LentExpectations, PriorContent, Seal};

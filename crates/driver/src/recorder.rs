@@ -122,6 +122,11 @@ impl Recorder {
         self.disks[disk as usize][direction as usize].bytes += bytes;
     }
 
+    /// Bytes that were reported to [`Recorder::moved`], of an operation that has not ended by the end of the window.
+    pub(crate) fn carried(&mut self, disk: u32, direction: Direction, bytes: u64) {
+        self.disks[disk as usize][direction as usize].bytes += bytes;
+    }
+
     /// One I/O or flush that failed, at any time of the trial.
     #[cold]
     pub(crate) fn io_failed(&mut self, failure: IoFailure) {

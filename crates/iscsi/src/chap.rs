@@ -4,8 +4,8 @@
 use subtle::ConstantTimeEq;
 
 use crate::binary;
-use crate::secret::Secret;
 use crate::text;
+use stormeter_wire::Secret;
 
 /// The longest challenge or response that is accepted, in bytes (RFC 7143 §12.1.3).
 pub const MAX_BINARY_BYTES: usize = 1024;

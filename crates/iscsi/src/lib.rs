@@ -17,7 +17,6 @@ pub mod fuzz;
 pub mod login;
 pub mod pdu;
 pub mod scsi;
-mod secret;
 mod serial;
 pub mod session;
 pub mod text;
@@ -25,6 +24,6 @@ mod unit_cache;
 
 pub use discovery::Discovery;
 pub use login::{Isid, LoginError, Negotiated, Parameters};
-pub use secret::Secret;
 pub use session::{Command, CommandError, Error, Options, Session, Timeouts};
+pub use stormeter_wire::Secret;
 pub use unit_cache::UnitCache;

@@ -26,6 +26,9 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
         if let (WorkloadKind::Transfer(_), None) = (&order.work, &run.site.client) {
             return Err(PredictError::NoClient { cell: label() });
         }
+        if order.work.service().is_some() {
+            return Err(PredictError::NoServices { cell: label() });
+        }
         if order.work.clones() {
             return Err(PredictError::NoClones { cell: label() });
         }
@@ -47,7 +50,7 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
 fn late_fault(run: &TrialRun<'_>, planned: &[Planned]) -> Result<(), PredictError> {
     let TrialOrder { work, timing, .. } = run.order;
     let end_ns = timing.ramp_ns.saturating_add(timing.duration_ns);
-    let is_timed = matches!(work, WorkloadKind::Io(_));
+    let is_timed = work.is_timed();
     match planned.iter().find(|fault| is_timed && fault.what.at_ns >= end_ns) {
         None => Ok(()),
         Some(fault) => Err(PredictError::LateFault {

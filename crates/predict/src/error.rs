@@ -62,6 +62,15 @@ pub enum PredictError {
         /// The cell.
         cell: String,
     },
+    /// Sessions with a service.
+    #[error(
+        "{cell}: a site has no model of FTP or VNC servers; carry the study out with `stormeter run`, or leave the \
+         workload out"
+    )]
+    NoServices {
+        /// The cell.
+        cell: String,
+    },
     /// A step or a fault that the site has no model of.
     #[error(transparent)]
     Fault(#[from] RefusedFault),

@@ -67,7 +67,7 @@ impl TrialRun<'_> {
                 },
             ),
             WorkloadKind::File(test) => (f64::from(u8::from(test.operation.is_random())), None),
-            WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => (0.0, None),
+            _ => (0.0, None),
         };
         let template = u32::from(matches!(&self.order.work, WorkloadKind::Deploy(_)));
         Load {
@@ -104,6 +104,10 @@ impl TrialRun<'_> {
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
             WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
             WorkloadKind::Transfer(transfer) => (self.transfer(*transfer, &mut machine)?, 0),
+            // Refused before the first trial.
+            WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => {
+                return Err("a site has no services".into());
+            }
         };
         machine.end_window();
         sample.disturbances = self.disturbances.taken(ramp_ns, machine.time().now_ns());

@@ -16,6 +16,14 @@ fn vocabularies(study: &str) -> Vec<Vocabulary> {
         ];
         all.extend(on_ceph.map(|text| Vocabulary::of(&parse_study(text).unwrap())));
     }
+    if study == "mpls-servers" {
+        let in_the_lab = [
+            include_str!("../../../studies/mpls-servers/lab-services.yaml"),
+            include_str!("../../../studies/mpls-servers/lab-failover.yaml"),
+            include_str!("../../../studies/mpls-servers/controllers.yaml"),
+        ];
+        all.extend(in_the_lab.map(|text| Vocabulary::of(&parse_study(text).unwrap())));
+    }
     all
 }
 

@@ -42,6 +42,8 @@ fn writes(workload: &WorkloadKind) -> bool {
         WorkloadKind::File(file) => !file.operation.reads(),
         WorkloadKind::Transfer(transfer) => transfer.direction == TransferDirection::Write,
         WorkloadKind::Deploy(_) => true,
+        // What a server does with a file is not seen by its users.
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => false,
     }
 }
 

@@ -29,7 +29,7 @@ impl std::fmt::Display for Quantity {
 /// The unit of a metric's value as it is stored: `1/s`, `B/s`, `ns`, or `1` for a share.
 pub fn metric_unit(metric: Metric) -> &'static str {
     match metric {
-        Metric::Iops => "1/s",
+        Metric::Iops | Metric::Updates => "1/s",
         Metric::Throughput => "B/s",
         Metric::HostCpu => "1",
         _ => "ns",
@@ -46,10 +46,12 @@ pub(crate) fn quantity(metric: Metric, value: f64) -> Quantity {
         return unknown();
     }
     match metric {
-        Metric::Iops if value.abs() < 100.0 => {
+        Metric::Iops | Metric::Updates if value.abs() < 100.0 => {
             Quantity { number: format!("{value:.1}"), unit: String::new() }
         }
-        Metric::Iops => Quantity { number: format_count(value), unit: String::new() },
+        Metric::Iops | Metric::Updates => {
+            Quantity { number: format_count(value), unit: String::new() }
+        }
         Metric::Throughput => throughput(value),
         Metric::HostCpu => Quantity { number: format!("{:.1}", value * 100.0), unit: "%".into() },
         _ => duration(value),

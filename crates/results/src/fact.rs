@@ -20,6 +20,7 @@ pub(crate) const PRESSURE_CPU_NS: &str = "pressure_cpu_ns";
 pub(crate) const PRESSURE_IO_NS: &str = "pressure_io_ns";
 pub(crate) const PRESSURE_MEMORY_NS: &str = "pressure_memory_ns";
 pub(crate) const COVERED_WRITES: &str = "covered_writes";
+pub(crate) const UPDATES: &str = "updates";
 pub(crate) const CPU_LATE_NS: &str = "cpu_late_ns";
 
 pub(crate) fn write(

@@ -38,4 +38,6 @@ FROM (
     FROM t JOIN disturbed_trial d ON d.trial_id = t.id
     UNION ALL SELECT t.*, 'outage', 'ns', CAST(d.outage_ns AS REAL)
     FROM t JOIN disturbed_trial d ON d.trial_id = t.id
+    UNION ALL SELECT t.*, 'updates', '1/s', CAST(f.value AS REAL) * 1e9 / max(s.window_ns, 1)
+    FROM t JOIN fact f ON f.trial_id = t.id AND f.name = 'updates' JOIN sample s ON s.trial_id = t.id
 );

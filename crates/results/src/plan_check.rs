@@ -84,6 +84,8 @@ fn check_workload(workload: &StudyWorkload, disk_bytes: u64) -> Result<(), Strin
         WorkloadKind::Deploy(deploy) => {
             (deploy.copy_bytes == 0) != deploy.clone || deploy.outstanding == 0
         }
+        WorkloadKind::Ftp(ftp) => ftp.file_bytes == 0 || ftp.files == 0,
+        WorkloadKind::Vnc(_) => false,
     };
     if zero { Err("a trial of fixed work without work".into()) } else { Ok(()) }
 }

@@ -256,6 +256,7 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                     false => Vec::new(),
                 },
                 touched_bytes: file.fact(connection, id, fact::TOUCHED_BYTES)?,
+                updates: file.fact(connection, id, fact::UPDATES)?,
                 settled_ns: match file.has_settled() {
                     true => settled::read(connection, id)?,
                     false => 0,

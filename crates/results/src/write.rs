@@ -227,6 +227,7 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
         issue::write(connection, id, issue)?;
     }
     fact::write(connection, id, fact::TOUCHED_BYTES, sample.touched_bytes)?;
+    fact::write(connection, id, fact::UPDATES, sample.updates)?;
     intervals(connection, id, sample)?;
     disks(connection, id, sample)?;
     io_failures(connection, id, sample)?;

@@ -13,7 +13,7 @@ use stormeter_results::{
     DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading, SharedFileSystem,
 };
 use stormeter_study::{Timing, WorkloadKind, fill_order};
-use stormeter_trial::{Limits, Start};
+use stormeter_trial::{Limits, ServiceLoad, Start};
 
 use crate::error::RunError;
 use crate::fill_spec::FillSpec;
@@ -143,7 +143,7 @@ pub struct OpenOrder {
     pub disks: DiskSpec,
     /// Devices and LUNs whose data may be destroyed.
     pub destroy_data: Vec<PathBuf>,
-    /// Passwords by the datastores' URLs.
+    /// Passwords by the datastores' URLs, or by the files that workloads name.
     pub secrets: Vec<(String, Password)>,
     /// The number of the first datastore: hosts that share storage must not mistake each other's directories for their
     /// own.
@@ -159,6 +159,9 @@ pub struct OpenOrder {
     /// Workloads make disks as clones: storage that cannot do it is refused at once.
     #[serde(default)]
     pub clones: bool,
+    /// What sessions with servers do: each server must offer all of it.
+    #[serde(default)]
+    pub services: Vec<ServiceLoad>,
     /// The hosts that drive each datastore, by number and in order; an empty list, or none: all.
     #[serde(default)]
     pub drivers: Vec<Vec<u32>>,

@@ -30,6 +30,7 @@ mod password;
 mod progress;
 mod rack_control;
 mod resume;
+mod sessions;
 mod shell;
 mod socket_owners;
 mod sockets;

@@ -9,7 +9,7 @@ use stormeter_datastore::{
 };
 use stormeter_driver::{Expectations, PriorContent, Seal};
 use stormeter_results::{DatastoreNote, IdleReading};
-use stormeter_trial::Interval;
+use stormeter_trial::{Interval, ServiceLoad};
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
@@ -24,6 +24,7 @@ use crate::free_space::shared_file_system;
 use crate::idle::IdleHost;
 use crate::machine::raise_open_files;
 use crate::progress::Progress;
+use crate::sessions::{SessionRun, check_service, run_sessions};
 use crate::start_coordinator::{StartCoordinator, StartNow};
 use crate::stores::{Stores, open_stores, with_secret};
 use crate::target::check_targets;
@@ -43,8 +44,10 @@ pub struct LocalExecutor {
     verified: Option<Verified>,
     /// What every datastore must be able to do.
     durability: Durability,
-    /// Passwords by the URLs of datastores, in addition to those of an order.
+    /// Passwords by the URLs of datastores, or by the files that workloads name, in addition to those of an order.
     secrets: Vec<(String, Secret)>,
+    /// All passwords that are known since the datastores were opened.
+    known: Vec<(String, Secret)>,
 }
 
 /// What verification needs to know about the stores.
@@ -100,6 +103,7 @@ impl LocalExecutor {
             verified: None,
             durability: Durability::default(),
             secrets: Vec::new(),
+            known: Vec::new(),
         }
     }
 
@@ -119,9 +123,10 @@ impl LocalExecutor {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let mut end = match order.timed() {
-            Some(run) => self.timed(&run, order, coordinator, cancel, progress),
-            None => self.fixed_work(order, coordinator, cancel, progress),
+        let mut end = match (order.timed(), order.work.service()) {
+            (Some(run), _) => self.timed(&run, order, coordinator, cancel, progress),
+            (None, Some(load)) => self.sessions(load, order, coordinator, cancel, progress),
+            (None, None) => self.fixed_work(order, coordinator, cancel, progress),
         }?;
         if let Some(idle) = &self.idle {
             idle.apply(&mut end.cpu);
@@ -160,6 +165,32 @@ impl LocalExecutor {
                 run_trial_from(run, datastore, expectations, clock, start, progress)
             }
         }
+    }
+
+    fn sessions(
+        &mut self,
+        load: ServiceLoad,
+        order: &TrialOrder,
+        coordinator: &mut dyn StartCoordinator,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let store = order.store().unwrap_or_default();
+        let datastore = self.stores.get(store).ok_or_else(|| unknown(store))?;
+        let run = SessionRun {
+            password: password_of(&self.known, &load)?,
+            load,
+            sessions: order.vms,
+            threads: order.threads,
+            timing: order.timing,
+            seed: order.seed,
+            content_seed: order.content_seed,
+            disturbed: order.disturbed,
+        };
+        let mut starter =
+            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
+        run_sessions(&run, datastore, (&self.clock, cancel), start, progress)
     }
 
     fn fixed_work(
@@ -203,7 +234,7 @@ impl Executor for LocalExecutor {
     fn open(
         &mut self,
         order: &OpenOrder,
-        _cancel: &AtomicBool,
+        cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Opened, RunError> {
         raise_open_files();
@@ -239,6 +270,10 @@ impl Executor for LocalExecutor {
         if order.needs_target {
             check_targets(&stores)?;
         }
+        for (datastore, load) in pairs(&stores, &order.services) {
+            check_service(datastore, load, password_of(&secrets, load)?, cancel)?;
+        }
+        self.known = secrets;
         let datastores = store_of.iter().map(|&store| describe(&stores[store])).collect();
         let shared = shared_file_system(&stores).map(Box::new);
         self.stores = stores;
@@ -345,6 +380,23 @@ impl Progress for WarmUp<'_> {
         self.bytes += row.reads.bytes + row.writes.bytes;
         self.coordinator.warmed_up(self.bytes);
     }
+}
+
+/// Each server with each of the services that are used.
+fn pairs<'a>(
+    stores: &'a [Datastore],
+    services: &'a [ServiceLoad],
+) -> impl Iterator<Item = (&'a Datastore, &'a ServiceLoad)> {
+    stores.iter().flat_map(|store| services.iter().map(move |load| (store, load)))
+}
+
+/// The password for a service.
+fn password_of(known: &[(String, Secret)], load: &ServiceLoad) -> Result<Secret, RunError> {
+    let file = load.password_file();
+    let found = known.iter().find(|(name, _)| name == file);
+    found
+        .map(|(_, secret)| secret.clone())
+        .ok_or_else(|| RunError::Order(format!("the password of {file} was not passed on")))
 }
 
 fn unknown(store: usize) -> RunError {

@@ -36,6 +36,7 @@ fn order(urls: &[&str], durability: Durability) -> OpenOrder {
         needs_target: false,
         durability,
         clones: false,
+        services: Vec::new(),
         drivers: vec![],
     }
 }

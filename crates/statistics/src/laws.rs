@@ -19,7 +19,7 @@
 
 use stormeter_disk::Kind;
 use stormeter_study::WorkloadKind;
-use stormeter_trial::{Ended, KindTotals, Sample};
+use stormeter_trial::{CpuUsage, Ended, KindTotals, Sample};
 
 use crate::finding::{Backlog, Fact, LawFinding, Severity, Tally};
 use crate::lateness::lateness;
@@ -56,6 +56,17 @@ pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
 }
 
+/// Checks a trial of sessions with a service: what they move in an operation is up to the service.
+pub fn check_sessions(sample: &Sample, cpu: &CpuUsage) -> Vec<LawFinding> {
+    let mut found = sessions(sample);
+    found.extend(check_cpus(cpu, sample.window_ns));
+    found
+}
+
+fn sessions(sample: &Sample) -> Vec<LawFinding> {
+    [little_of(sample), counted(sample), ended(sample)].into_iter().flatten().collect()
+}
+
 /// The law that a trial breaks by itself, the generator's ceiling aside; `None` if it is sound. The ceiling is a
 /// law about the machine: measuring again would not change it.
 pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option<Fact> {
@@ -66,6 +77,7 @@ pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
             check_fixed_work(sample)
         }
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => sessions(sample),
     };
     let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
     broken.map(|finding| finding.fact)
@@ -91,10 +103,13 @@ fn throughput(facts: &TrialFacts<'_>) -> Option<LawFinding> {
 }
 
 fn little(facts: &TrialFacts<'_>) -> Option<LawFinding> {
-    let sample = facts.sample;
+    if facts.is_null { None } else { little_of(facts.sample) }
+}
+
+fn little_of(sample: &Sample) -> Option<LawFinding> {
     let total = sample.total();
     let outstanding = sample.outstanding_mean;
-    if facts.is_null || total.operations == 0 || outstanding == 0.0 {
+    if total.operations == 0 || outstanding == 0.0 {
         return None;
     }
     let busy_ns = total.latency_sum_ns as f64 + sample.carried_ns as f64;
@@ -281,6 +296,41 @@ mod tests {
             lie(&mut sample);
             assert_eq!(findings(&sample, None), [(law, Severity::Invalid)], "lie {index}");
         }
+    }
+
+    /// What a session moves in an operation is up to its service, and everything else is law to it, too.
+    #[test]
+    fn sessions_obey_all_but_the_law_of_sizes() {
+        let found = |sample: &Sample| -> Vec<(u8, Severity)> {
+            let all = check_sessions(sample, &CpuUsage::default()).into_iter();
+            all.map(|finding| (finding.fact.law().unwrap_or(0), finding.severity)).collect()
+        };
+        let mut sample = sample_of(&trial(), FaultPlan::default());
+        sample.reads.bytes += 1;
+        assert_eq!(found(&sample), []);
+        type Lie = fn(&mut Sample);
+        let lies: [(Lie, u8); 4] = [
+            (|s| s.reads.latency_sum_ns *= 3, 2),
+            (|s| s.reads.histogram.record(1000), 4),
+            (|s| s.reads.errors = 1, 10),
+            (|s| s.ended = Ended::Stalled { outstanding: 1 }, 10),
+        ];
+        for (lie, law) in lies {
+            let mut sample = sample.clone();
+            lie(&mut sample);
+            assert_eq!(found(&sample), [(law, Severity::Invalid)]);
+        }
+        let ftp = stormeter_trial::VncLoad {
+            password_file: "vnc.txt".into(),
+            pause_ns: 0,
+            pointer_per_s: 0,
+            keys_at: None,
+            port: 5900,
+        };
+        let kind = WorkloadKind::Vnc(ftp);
+        assert_eq!(broken_law(&kind, &sample, false), None);
+        sample.ended = Ended::TooManyErrors;
+        assert!(broken_law(&kind, &sample, false).is_some());
     }
 
     /// A durable write is an I/O like any other, a flush is none: it takes no part in rates, sizes and tallies.

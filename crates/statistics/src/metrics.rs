@@ -67,6 +67,7 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
             Recovery::NotWithin(_) | Recovery::Overtaken => return None,
         },
         Metric::Outage => sample.outage_ns()? as f64,
+        Metric::Updates => sample.updates_per_s()?,
     };
     (value > 0.0).then_some(value)
 }

@@ -4,7 +4,7 @@
 use stormeter_trial::RECOVERED_INTERVALS;
 
 use crate::plan::Metric;
-use crate::study_plan::{StudyPlan, StudyWorkload};
+use crate::study_plan::{StudyPlan, StudyWorkload, WorkloadKind};
 
 const EXAMPLE: &str = "steps: [{at: 10s, do: link-down nas}, {at: 15s, do: link-up nas}]";
 
@@ -14,6 +14,7 @@ impl StudyPlan {
         self.no_recovery(metric)
             .or_else(|| self.no_open_loop(metric))
             .or_else(|| self.no_durability(metric))
+            .or_else(|| self.no_viewers(metric))
     }
 
     fn no_durability(&self, metric: Metric) -> Option<String> {
@@ -32,6 +33,18 @@ impl StudyPlan {
             ));
         }
         None
+    }
+
+    fn no_viewers(&self, metric: Metric) -> Option<String> {
+        let is_viewer = |workload: &StudyWorkload| matches!(workload.kind, WorkloadKind::Vnc(_));
+        if metric != Metric::Updates || self.workloads.iter().any(is_viewer) {
+            return None;
+        }
+        Some(
+            "updates are those of viewers' screens, and this study has no workload with vnc; ask for iops or \
+             throughput"
+                .into(),
+        )
     }
 
     fn no_open_loop(&self, metric: Metric) -> Option<String> {

@@ -41,9 +41,11 @@ mod file;
 mod lacking;
 mod listing;
 mod plan;
+mod plan_error;
 mod profile;
 pub mod question;
 mod reach;
+mod server_url;
 mod step;
 mod study_plan;
 
@@ -54,9 +56,10 @@ pub use file::{
 };
 pub use listing::{Estimate, plan_text};
 pub use plan::{
-    ComparisonPlan, EqualLoad, Metric, PlanError, Timing, block_order, content_seed, fill_order,
-    fill_seed, trial_seed, trial_start,
+    ComparisonPlan, EqualLoad, Metric, Timing, block_order, content_seed, fill_order, fill_seed,
+    trial_seed, trial_start,
 };
+pub use plan_error::PlanError;
 pub use profile::{
     Profile, ProfileSet, StudyProfile, UnknownProfile, profile, profile_sets, profiles,
     study_profile, study_profile_names, study_profiles,

@@ -11,7 +11,7 @@ use stormeter_trial::Start;
 
 use crate::plan::{block_order, content_seed, trial_seed, trial_start};
 use crate::step::StepAction;
-use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
+use crate::study_plan::{Blocks, Order, Prepare, Reset, StudyPlan, Unit};
 
 /// The time and space that a study needs, as far as its plan determines them: trials of fixed work take as
 /// long as they need, and so do preparing and resetting the disks.
@@ -70,9 +70,8 @@ impl StudyPlan {
     /// Estimates time and space.
     pub fn estimate(&self) -> Estimate {
         let cells = self.cells();
-        let is_timed = |workload: usize| {
-            self.workloads.get(workload).is_some_and(|w| matches!(w.kind, WorkloadKind::Io(_)))
-        };
+        let is_timed =
+            |workload: usize| self.workloads.get(workload).is_some_and(|w| w.kind.is_timed());
         let timed_trials = cells.iter().filter(|cell| is_timed(cell.workload)).count();
         let trial_ns = self.timing.ramp_ns.saturating_add(self.timing.duration_ns);
         let block_ns = trial_ns.saturating_mul(timed_trials as u64);
@@ -200,8 +199,10 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         ("blocks", blocks),
         ("order", order.into()),
         ("reset between trials", reset),
-        ("disks", prepare.into()),
     ];
+    if plan.workloads.iter().any(|workload| workload.kind.service().is_none()) {
+        facts.push(("disks", prepare.into()));
+    }
     if estimate.timed_trials > 0 {
         let timing = plan.timing;
         let rows = duration(timing.interval_ns);

@@ -7,11 +7,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_fault::ScheduledFault;
-use stormeter_trial::{Deployment, FileTest, Transfer, Workload};
+use stormeter_trial::{Deployment, FileTest, FtpLoad, ServiceLoad, Transfer, VncLoad, Workload};
 
 use crate::dealing::vms_of_host;
 use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
+use crate::server_url::is_server;
 use crate::step::Step;
 
 /// A study ready to be executed.
@@ -81,6 +82,13 @@ pub struct NamedDatastore {
     pub hosts: Vec<u32>,
 }
 
+impl NamedDatastore {
+    /// Whether it is a server whose services are used; it has no disks.
+    pub fn is_server(&self) -> bool {
+        is_server(&self.url)
+    }
+}
+
 /// A host that runs trials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyHost {
@@ -119,6 +127,10 @@ pub enum WorkloadKind {
     Transfer(Transfer),
     /// VMs deployed from a template.
     Deploy(Deployment),
+    /// Sessions with an FTP server for the time in `measure`.
+    Ftp(FtpLoad),
+    /// Viewers of a desktop over VNC for the time in `measure`.
+    Vnc(VncLoad),
 }
 
 impl WorkloadKind {
@@ -131,7 +143,24 @@ impl WorkloadKind {
     pub fn io(&self) -> Option<&Workload> {
         match self {
             WorkloadKind::Io(io) => Some(io),
-            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What sessions with a service do; `None` for work on disks.
+    pub fn service(&self) -> Option<ServiceLoad> {
+        match self {
+            WorkloadKind::Ftp(load) => Some(ServiceLoad::Ftp(load.clone())),
+            WorkloadKind::Vnc(load) => Some(ServiceLoad::Vnc(load.clone())),
+            _ => None,
+        }
+    }
+
+    /// Whether it lasts for the time in `measure`; otherwise it ends when its work is done.
+    pub fn is_timed(&self) -> bool {
+        match self {
+            WorkloadKind::Io(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => true,
+            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
         }
     }
 
@@ -139,7 +168,7 @@ impl WorkloadKind {
     pub(crate) fn io_mut(&mut self) -> Option<&mut Workload> {
         match self {
             WorkloadKind::Io(io) => Some(io),
-            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
+            _ => None,
         }
     }
 
@@ -399,7 +428,7 @@ impl StudyPlan {
         let takes_it = match &workload.kind {
             WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_none(),
             WorkloadKind::File(_) | WorkloadKind::Deploy(_) => true,
-            WorkloadKind::Transfer(_) => false,
+            WorkloadKind::Transfer(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => false,
         };
         if self.outstanding.is_empty() || !takes_it {
             return vec![None];
@@ -439,9 +468,12 @@ impl StudyPlan {
         }
     }
 
-    /// The load of a cell in tables: `4 VMs × 8`; without factors that have one level.
+    /// The load of a cell in tables: `4 VMs × 8`, `4 sessions`; without factors that have one level.
     pub fn load_label(&self, cell: &Cell) -> String {
-        let vms = format!("{} VM{}", cell.vms, if cell.vms == 1 { "" } else { "s" });
+        let workload = self.workloads.get(cell.workload);
+        let is_service = workload.is_some_and(|workload| workload.kind.service().is_some());
+        let what = if is_service { "session" } else { "VM" };
+        let vms = format!("{} {what}{}", cell.vms, if cell.vms == 1 { "" } else { "s" });
         match cell.outstanding {
             Some(outstanding) => format!("{vms} × {outstanding}"),
             None => vms,

@@ -16,6 +16,7 @@
 
 mod bad_files;
 mod emulator;
+mod ftp_server;
 mod golden;
 mod json_schema;
 mod sample;
@@ -24,6 +25,7 @@ mod written_schema;
 
 pub use bad_files::{BadFiles, below, mutated};
 pub use emulator::Emulator;
+pub use ftp_server::{FTP_PASSWORD, FtpFiles, FtpManner, serve_ftp};
 pub use golden::assert_golden;
 pub use json_schema::{undescribed, violations};
 pub use sample::{interval, sample};

@@ -44,6 +44,7 @@ pub fn sample(iops: f64) -> Sample {
         disturbances: vec![],
         settled_ns: 0,
         touched_bytes: None,
+        updates: None,
         steps: Vec::new(),
         ended: Ended::Completed,
     }

@@ -67,6 +67,7 @@ mod monitor;
 mod note;
 mod recovery;
 mod sample;
+mod service;
 mod start;
 mod touched;
 mod trial;
@@ -97,6 +98,7 @@ pub use sample::{
     DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
     MAX_IO_FAILURES_KEPT, Sample,
 };
+pub use service::{FtpDirection, FtpLoad, ScreenArea, ServiceLoad, SessionTrial, VncLoad};
 pub use start::Start;
 pub use touched::touched_share;
 pub use trial::{BufferNeeds, Limits, Trial};

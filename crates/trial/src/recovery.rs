@@ -6,7 +6,7 @@
 //! validation time").
 
 use crate::disturbance::{Disturbance, Recovery};
-use crate::sample::{Interval, Sample};
+use crate::sample::{Interval, IntervalTotals, Sample};
 
 /// Throughput has recovered when it is at least this share of the level before the first step…
 pub const RECOVERED_SHARE: f64 = 0.9;
@@ -72,16 +72,17 @@ impl Sample {
         after.max().map(Recovery::After)
     }
 
-    /// The longest time without a completed I/O, for a trial with steps: that of consecutive intervals
-    /// without one, plus one interval, because the gap extends into the intervals at either end. Accurate
-    /// to plus or minus one interval.
+    /// The longest time in which nothing moved, for a trial with steps: that of consecutive intervals without a completed
+    /// I/O and without bytes of one that had not completed (as of a large file), plus one interval, because the gap
+    /// extends into the intervals at either end. Accurate to plus or minus one interval.
     pub fn outage_ns(&self) -> Option<u64> {
         if self.disturbances.is_empty() || self.intervals.is_empty() {
             return None;
         }
         let (mut longest, mut here) = (0u64, 0u64);
         for row in &self.intervals {
-            let is_empty = row.reads.operations == 0 && row.writes.operations == 0;
+            let is_empty = |totals: &IntervalTotals| totals.operations == 0 && totals.bytes == 0;
+            let is_empty = is_empty(&row.reads) && is_empty(&row.writes);
             here = if is_empty { here.saturating_add(row.length_ns) } else { 0 };
             longest = longest.max(here);
         }
@@ -116,7 +117,7 @@ fn end_ns(row: &Interval) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Ended, IntervalTotals, KindTotals};
+    use crate::sample::{Ended, KindTotals};
 
     const MS: i64 = 1_000_000;
 
@@ -162,6 +163,7 @@ mod tests {
             disturbances: steps.iter().map(step).collect(),
             settled_ns: 0,
             touched_bytes: None,
+            updates: None,
             ended: Ended::Completed,
         }
     }
@@ -175,6 +177,18 @@ mod tests {
         assert_eq!(sample.recovery(), Some(Recovery::After(500_000_000)));
         assert_eq!(sample.outage_ns(), Some(300_000_000));
         assert_eq!(sample.dip_share(), Some(0.0));
+    }
+
+    /// A file that takes longer than an interval is no outage while its bytes move.
+    #[test]
+    fn bytes_of_a_file_that_is_not_whole_yet_are_no_outage() {
+        let counts = [1, 0, 0, 0, 0, 0, 1];
+        let mut sample = sample(&counts, &[(100, 0)]);
+        assert_eq!(sample.outage_ns(), Some(600_000_000));
+        for row in [1, 2, 5] {
+            sample.intervals[row].writes.bytes = 1000;
+        }
+        assert_eq!(sample.outage_ns(), Some(300_000_000));
     }
 
     #[test]

@@ -91,6 +91,9 @@ pub struct Sample {
     /// ([`crate::touched_share`]); `None` for a trial of fixed work, and in samples from before it was computed.
     #[serde(default)]
     pub touched_bytes: Option<u64>,
+    /// Updates of their screens that viewers of desktops saw; `None` for trials without viewers.
+    #[serde(default)]
+    pub updates: Option<u64>,
     /// Why the loop ended.
     pub ended: Ended,
 }
@@ -410,6 +413,10 @@ impl Sample {
         self.disturbances.extend(other.disturbances);
         self.settled_ns = self.settled_ns.max(other.settled_ns);
         self.touched_bytes = self.touched_bytes.zip(other.touched_bytes).map(|(a, b)| a + b);
+        self.updates = match (self.updates, other.updates) {
+            (Some(mine), Some(theirs)) => Some(mine + theirs),
+            (mine, theirs) => mine.or(theirs),
+        };
         if self.ended == Ended::Completed {
             self.ended = other.ended;
         }

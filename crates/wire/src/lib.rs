@@ -11,8 +11,10 @@
 
 mod memory;
 mod outbox;
+mod secret;
 mod session;
 
 pub use memory::{Heap, Memory, Span};
 pub use outbox::{Outbox, Piece};
+pub use secret::Secret;
 pub use session::{Session, SessionState};

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use stormeter_disk::Clock;
 use stormeter_runner::{RunError, TrialOrder};
-use stormeter_study::WorkloadKind;
 
 use super::Fleet;
 use crate::error::HostError;
@@ -90,10 +89,10 @@ impl Fleet {
 
 /// How late a host may learn of the start of a trial.
 fn allowed_ns(orders: &[(usize, TrialOrder)]) -> u64 {
-    let length_ns = orders.iter().map(|(_, order)| match order.work {
-        WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
+    let length_ns = orders.iter().map(|(_, order)| match order.work.is_timed() {
+        true => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
         // A trial of fixed work takes as long as it needs.
-        _ => 0,
+        false => 0,
     });
     let share_ns = length_ns.max().unwrap_or(0) as f64 * LATE_SHARE;
     (share_ns as u64).max(LATE_LEAST_NS)

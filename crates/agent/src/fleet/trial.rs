@@ -93,10 +93,10 @@ impl Fleet {
             Start::TooLate(late) => return Ok(Attempt::TooLate(late)),
         };
         progress.load_starts(start.at);
-        let length_ns = orders.iter().map(|(_, order)| match order.work {
-            WorkloadKind::Io(_) => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
+        let length_ns = orders.iter().map(|(_, order)| match order.work.is_timed() {
+            true => order.timing.ramp_ns.saturating_add(order.timing.duration_ns),
             // The rows of a trial of fixed work show that it makes progress.
-            _ => order.timing.interval_ns,
+            false => order.timing.interval_ns,
         });
         let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;
         let mut rows = Rows::new(self.hosts.len());

@@ -69,6 +69,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         needs_target: false,
         durability: Default::default(),
         clones: false,
+        services: Vec::new(),
         drivers: vec![],
     };
     let error = fleet.open(&order, &AtomicBool::new(false), &mut Silent).unwrap_err().to_string();

@@ -89,6 +89,7 @@ pub(crate) fn open(url: &str) -> Command {
         needs_target: false,
         durability: Default::default(),
         clones: false,
+        services: Vec::new(),
         drivers: vec![],
     })
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stormeter_datastore::RealClock;
+use stormeter_datastore::{RealClock, Secret};
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
 use stormeter_runner::{Collaborators, Executor, RackControl, Request, Resume, finished, run_with};
@@ -19,6 +19,7 @@ use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, print_notes, print_tables, report_of, show};
 use crate::rack_control::rack_control;
+use crate::service_passwords::service_passwords;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
 
@@ -71,6 +72,11 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
             request.addresses = embedded.addresses();
             request.destroy_data.extend_from_slice(embedded.devices());
             request.passwords = hosts::passwords(&request.plan);
+            let passwords = service_passwords(&request.plan)?;
+            let secret =
+                |(file, password): &(String, String)| (file.clone(), Secret::new(password.clone()));
+            request.secrets = passwords.iter().map(secret).collect();
+            request.passwords.extend(passwords);
             let mut fleet =
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
             let mut display = Display::of(&request.plan, options.quiet);

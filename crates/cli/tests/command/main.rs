@@ -32,6 +32,7 @@ mod resume;
 mod safety;
 mod schema;
 mod servers;
+mod services;
 mod site;
 mod steps;
 mod study;

@@ -7,7 +7,7 @@ mod lookout;
 mod others;
 mod reset;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -26,6 +26,7 @@ use crate::device::DeviceStore;
 use crate::directory::DirectoryStore;
 use crate::files::Extent;
 use crate::iscsi::IscsiStore;
+use crate::network::resolve;
 use crate::nfs::NfsStore;
 use crate::owner::is_run_id;
 use crate::promise;
@@ -149,7 +150,11 @@ pub struct Datastore {
 
 #[allow(clippy::large_enum_variant)] // One exists a datastore.
 enum Store {
-    Null { prepared: Option<DiskSpec> },
+    /// No disks: those of `null:` exist on this side only, and a server has none.
+    Null {
+        prepared: Option<DiskSpec>,
+        server: Option<IpAddr>,
+    },
     Directory(DirectoryStore),
     Device(DeviceStore),
     Nfs(Box<NfsStore>),
@@ -169,7 +174,7 @@ impl Datastore {
             return Err(DatastoreError::RunId { run_id });
         }
         let engine = match url.location {
-            Location::Null => "none".to_owned(),
+            Location::Null | Location::Server(_) => "none".to_owned(),
             Location::Rbd(_) => "librbd".to_owned(),
             Location::Nfs(_) | Location::Iscsi(_) => match expected_engine(url.engine)? {
                 "positional" => "epoll".to_owned(),
@@ -179,7 +184,11 @@ impl Datastore {
         };
         let claimant = Claimant { run_id: run_id.clone(), destroy_data, must_exist };
         let store = match &url.location {
-            Location::Null => Store::Null { prepared: None },
+            Location::Null => Store::Null { prepared: None, server: None },
+            // The port is the workload's; the name is asked for once.
+            Location::Server(host) => {
+                Store::Null { prepared: None, server: Some(resolve(host, 0)?.ip()) }
+            }
             Location::Directory(path) => {
                 let path = path.clone();
                 Store::Directory(DirectoryStore::open(
@@ -228,6 +237,7 @@ impl Datastore {
             notes: Vec::new(),
         };
         match &self.store {
+            Store::Null { server: Some(_), .. } => description.kind = "server".into(),
             Store::Null { .. } => description.promise = Some(promise::of_nothing()),
             Store::Directory(store) => {
                 description.promise = Some(store.promise());
@@ -297,6 +307,14 @@ impl Datastore {
         }
     }
 
+    /// The address of a server without disks; `None` for every other datastore.
+    pub fn server(&self) -> Option<IpAddr> {
+        match &self.store {
+            Store::Null { server, .. } => *server,
+            _ => None,
+        }
+    }
+
     /// The servers that a network datastore talks to now; none for storage on this host.
     pub fn peers(&self) -> Vec<SocketAddr> {
         match &self.store {
@@ -340,7 +358,7 @@ impl Datastore {
         mut preparation: Preparation<'_>,
     ) -> Result<Prepared, DatastoreError> {
         match &mut self.store {
-            Store::Null { prepared } => {
+            Store::Null { prepared, .. } => {
                 preparation.disks.check(1, "null:")?;
                 *prepared = Some(preparation.disks);
                 let total = preparation.disks.total_bytes();
@@ -357,7 +375,7 @@ impl Datastore {
 
     fn prepared(&self) -> Option<DiskSpec> {
         match &self.store {
-            Store::Null { prepared } => *prepared,
+            Store::Null { prepared, .. } => *prepared,
             Store::Directory(store) => store.prepared(),
             Store::Device(store) => store.prepared(),
             Store::Nfs(store) => store.prepared(),
@@ -395,6 +413,9 @@ impl Datastore {
             return Err(DatastoreError::NoClientCache { name: self.url.to_string() });
         }
         let (files, extents) = match &self.store {
+            Store::Null { server: Some(_), .. } => {
+                return Err(DatastoreError::Diskless { name: self.url.to_string() });
+            }
             Store::Null { .. } => {
                 return Ok(DiskSet::Null(NullDisks::new(open.buffers, open.buffer_bytes)));
             }

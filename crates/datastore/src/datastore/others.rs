@@ -96,7 +96,7 @@ impl Datastore {
 /// inspected; other storage is only reported as in use.
 pub fn stays_of_this_process(url: &DatastoreUrl) -> Vec<String> {
     match &url.location {
-        Location::Null => Vec::new(),
+        Location::Null | Location::Server(_) => Vec::new(),
         Location::Directory(path) => {
             // No run has this id, so this returns the marks of all runs.
             let marks = marks_of_others(path, "");

@@ -3,8 +3,8 @@
 use stormeter_units::nearest;
 
 /// The URLs that this version opens, as listed in messages.
-const KNOWN: &str =
-    "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, rbd:pool, null:";
+const KNOWN: &str = "a path, file:///path, /dev/…, nfs://host/export, iscsi://host/target/lun, rbd:pool, \
+     server://host, null:";
 
 /// An invalid URL of a datastore.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

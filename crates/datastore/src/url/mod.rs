@@ -9,6 +9,7 @@ mod error;
 mod iscsi;
 mod nfs;
 mod rbd;
+mod server;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,8 @@ pub enum Location {
     Iscsi(Box<IscsiLun>),
     /// Images in a pool of a Ceph cluster.
     Rbd(Box<RbdPool>),
+    /// A server that offers services and no disks.
+    Server(Host),
     /// Nothing: every operation completes at once.
     Null,
 }
@@ -80,6 +83,7 @@ impl DatastoreUrl {
             Some("nfs") => Location::Nfs(Box::new(NfsExport::parse(&body[4..])?)),
             Some("iscsi") => Location::Iscsi(Box::new(IscsiLun::parse(&body[6..])?)),
             Some("rbd") => Location::Rbd(Box::new(RbdPool::parse(&body[4..])?)),
+            Some("server") => Location::Server(server::parse(&body[7..])?),
             Some("null") if body == "null:" => Location::Null,
             Some("null") => return Err(UrlError::Null),
             Some(other) => return Err(unknown(other)),
@@ -96,6 +100,9 @@ impl DatastoreUrl {
         if self.location == Location::Null {
             let known = "null: has no options";
             return Err(unknown_option(name, &[], known));
+        }
+        if let Location::Server(_) = self.location {
+            return Err(unknown_option(name, &[], "server:// has no options"));
         }
         if let Location::Rbd(pool) = &mut self.location {
             // librbd does its I/O itself.
@@ -147,7 +154,11 @@ impl DatastoreUrl {
     pub fn path(&self) -> Option<&Path> {
         match &self.location {
             Location::Directory(path) | Location::Device(path) => Some(path),
-            Location::Nfs(_) | Location::Iscsi(_) | Location::Rbd(_) | Location::Null => None,
+            Location::Nfs(_)
+            | Location::Iscsi(_)
+            | Location::Rbd(_)
+            | Location::Server(_)
+            | Location::Null => None,
         }
     }
 
@@ -185,7 +196,7 @@ fn unknown(scheme: &str) -> UrlError {
     match PLANNED.iter().find(|(planned, _)| *planned == scheme) {
         Some(&(scheme, words)) => UrlError::NotYet { scheme, words },
         None => {
-            let meant = nearest(scheme, ["file", "nfs", "iscsi", "rbd", "null"]);
+            let meant = nearest(scheme, ["file", "nfs", "iscsi", "rbd", "server", "null"]);
             UrlError::UnknownScheme { scheme: scheme.into(), meant }
         }
     }
@@ -217,6 +228,7 @@ impl fmt::Display for DatastoreUrl {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.location {
             Location::Null => return out.write_str("null:"),
+            Location::Server(host) => return write!(out, "server://{host}"),
             Location::Nfs(export) => write!(out, "{export}")?,
             Location::Iscsi(lun) => write!(out, "{lun}")?,
             Location::Rbd(pool) => write!(out, "{pool}")?,

@@ -89,6 +89,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             disturbances: Vec::new(),
             settled_ns: 0,
             touched_bytes: Some(touched_bytes),
+            updates: None,
             ended,
         }
     }

@@ -154,6 +154,7 @@ impl FixedWorkLog {
             disturbances: Vec::new(),
             settled_ns: 0,
             touched_bytes: None,
+            updates: None,
             steps,
             ended,
         }

@@ -97,7 +97,7 @@ fn figure(observation: &Observation, value: f64) -> String {
         Observed::Figure { metric, .. } => metric,
     };
     match metric {
-        Metric::Iops => format!("{value:.0}"),
+        Metric::Iops | Metric::Updates => format!("{value:.0}"),
         Metric::Throughput => format!("{:.2} MB/s", value / 1e6),
         Metric::HostCpu => format!("{:.1} %", 100.0 * value),
         _ => format_duration_ns(value),

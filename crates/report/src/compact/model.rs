@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_results::{DatastoreDescription, Header};
 use stormeter_statistics::{Comparison, Interval, Touched};
-use stormeter_study::{Metric, WorkloadKind};
+use stormeter_study::Metric;
 use stormeter_trial::{Arrivals, Verified, Workload};
 
 use crate::model::{Finding, SeriesPoint, Status};
@@ -202,10 +202,7 @@ impl Compact {
     /// The workload of each VM.
     pub fn workload(&self) -> Option<Workload> {
         let plan = &self.header.plan;
-        let own = plan.workloads.iter().find_map(|workload| match &workload.kind {
-            WorkloadKind::Io(io) => Some(io.clone()),
-            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => None,
-        });
+        let own = plan.workloads.iter().find_map(|workload| workload.kind.io().cloned());
         // A comparison has one workload, whose load may be set for all workloads.
         let mut workload = own?;
         if let (Arrivals::Closed { .. }, Some(&outstanding)) =

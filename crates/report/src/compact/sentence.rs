@@ -150,7 +150,7 @@ enum MetricKind {
 
 fn kind(metric: Metric) -> MetricKind {
     match metric {
-        Metric::Iops | Metric::Throughput => MetricKind::Rate,
+        Metric::Iops | Metric::Throughput | Metric::Updates => MetricKind::Rate,
         Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo | Metric::HostCpu => {
             MetricKind::Cost
         }

@@ -2,7 +2,7 @@
 
 use stormeter_statistics::{Answer, AnswerEstimate, CeilingKind, Interval, PowerStatement, Reply};
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
-use stormeter_trial::{TransferDirection, TransferSink};
+use stormeter_trial::{FtpDirection, TransferDirection, TransferSink};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use crate::change;
@@ -234,6 +234,34 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
             plural(deploy.customise_writes.into(), "random write"),
             plural(deploy.boot_reads.into(), "random read")
         ),
+        WorkloadKind::Ftp(ftp) => {
+            let way = match ftp.direction {
+                FtpDirection::Upload => "uploads",
+                FtpDirection::Download => "downloads",
+            };
+            format!(
+                "FTP {way} of {} ({} in turn by each session){}",
+                format_bytes(ftp.file_bytes),
+                plural(ftp.files.into(), "file"),
+                pauses(ftp.pause_ns)
+            )
+        }
+        WorkloadKind::Vnc(vnc) => {
+            let area = vnc.keys_at.map(|area| format!(" in {area}")).unwrap_or_default();
+            format!(
+                "VNC viewers: keys until their picture{area}{}, {} a second",
+                pauses(vnc.pause_ns),
+                plural(vnc.pointer_per_s.into(), "movement of the pointer")
+            )
+        }
+    }
+}
+
+/// The pauses of sessions, after a comma; empty without any.
+fn pauses(pause_ns: u64) -> String {
+    match pause_ns {
+        0 => String::new(),
+        ns => format!(", pauses of {} on average", format_duration_ns(ns as f64)),
     }
 }
 

@@ -134,6 +134,7 @@ fn ratio_rule(found: &RatioRule) -> String {
     let unit = match metric {
         Metric::Iops => "IOPS",
         Metric::Throughput => "bytes/s",
+        Metric::Updates => "updates/s",
         _ => "ns",
     };
     format!(

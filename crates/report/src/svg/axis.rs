@@ -33,8 +33,8 @@ pub(crate) fn duration_tick(ns: f64) -> String {
 pub(crate) fn metric_tick(metric: Metric, value: f64) -> String {
     match metric {
         Metric::HostCpu => format!("{}\u{202f}%", percent(value)),
-        Metric::Iops | Metric::Throughput if value == 0.0 => "0".into(),
-        Metric::Iops | Metric::Throughput => quantity(metric, value).typeset(),
+        Metric::Iops | Metric::Throughput | Metric::Updates if value == 0.0 => "0".into(),
+        Metric::Iops | Metric::Throughput | Metric::Updates => quantity(metric, value).typeset(),
         _ => duration_tick(value),
     }
 }

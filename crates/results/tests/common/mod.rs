@@ -138,6 +138,7 @@ fn sample(dice: &mut Dice) -> Sample {
         disturbances: Vec::new(),
         settled_ns: 0,
         touched_bytes: None,
+        updates: None,
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,
@@ -293,6 +294,7 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             sample.steps = steps.collect();
             sample.settled_ns = dice.below(2) * dice.count();
             sample.touched_bytes = dice.maybe(|dice| dice.count());
+            sample.updates = sample.touched_bytes.map(|bytes| bytes / 7);
             sample.turn_wait_ns = dice.maybe(Dice::count);
             sample.spun_ns = dice.below(9);
             sample.issue = dice.maybe(issue);

@@ -66,10 +66,12 @@ impl FixedWorkRun<'_> {
             WorkloadKind::Transfer(transfer) => {
                 transfer.check(self.vms, self.disk_bytes, self.interval_ns)
             }
-            WorkloadKind::Io(_) => Err(FixedWorkError::OtherWork {
-                given: "timed workload",
-                done: "trial of fixed work",
-            }),
+            WorkloadKind::Io(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => {
+                Err(FixedWorkError::OtherWork {
+                    given: "timed workload",
+                    done: "trial of fixed work",
+                })
+            }
             _ => self
                 .disk_fixed_work()
                 .map_or(Ok(()), |fixed_work| self.trial(fixed_work, 0, self.vms).check()),
@@ -84,7 +86,7 @@ impl FixedWorkRun<'_> {
     }
 
     pub(super) fn disk_fixed_work(&self) -> Option<FixedWork> {
-        match *self.kind {
+        match self.kind.clone() {
             WorkloadKind::File(test) => Some(FixedWork::File(FileTest {
                 outstanding: self.outstanding.unwrap_or(test.outstanding),
                 ..test
@@ -93,7 +95,7 @@ impl FixedWorkRun<'_> {
                 outstanding: self.outstanding.unwrap_or(deployment.outstanding),
                 ..deployment
             })),
-            WorkloadKind::Io(_) | WorkloadKind::Transfer(_) => None,
+            _ => None,
         }
     }
 

@@ -27,10 +27,10 @@ pub struct Request {
     pub resume: Resume,
     /// Devices and LUNs whose data may be destroyed, as named by the user.
     pub destroy_data: Vec<PathBuf>,
-    /// Passwords that hosts need, by the datastores' URLs: they come from the environment of this process. They go to the
-    /// hosts of the study and nowhere else.
+    /// Passwords that hosts need, by the datastores' URLs, or by the files that workloads name: they come from this
+    /// process's environment and files. They go to the hosts of the study and nowhere else.
     pub passwords: Vec<(String, String)>,
-    /// Passwords that must not leave this process, by the datastores' URLs; the plan, which is stored, has none.
+    /// Passwords that must not leave this process, by the datastores' URLs, or by the files that workloads name; the plan, which is stored, has none.
     pub secrets: Vec<(String, Secret)>,
     /// The real URLs of datastores that are started for the run, such as `embedded:nfs`: (URL in the plan, URL to open).
     pub addresses: Vec<(String, String)>,

@@ -444,6 +444,7 @@ fn open_order(
         verification,
         durability: durability(plan),
         clones: plan.workloads.iter().any(|workload| workload.kind.clones()),
+        services: plan.workloads.iter().filter_map(|workload| workload.kind.service()).collect(),
         drivers: plan.drivers(),
         needs_target: plan.hosts.is_empty() && plan.design.metric == Metric::TargetCpuPerIo,
     })
@@ -455,9 +456,7 @@ fn durability(plan: &StudyPlan) -> Durability {
         WorkloadKind::Io(io) => {
             Durability { flushes: io.flush.is_some(), durable_writes: io.durable }
         }
-        WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
-            Durability::default()
-        }
+        _ => Durability::default(),
     });
     asked.fold(Durability::default(), Durability::or)
 }

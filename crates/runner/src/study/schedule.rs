@@ -85,7 +85,7 @@ impl Schedule {
     fn lengths(&self, plan: &StudyPlan) -> Vec<Duration> {
         let is_timed = |workload: usize| {
             let kind = plan.workloads.get(workload).map(|workload| &workload.kind);
-            matches!(kind, Some(WorkloadKind::Io(_)))
+            kind.is_some_and(WorkloadKind::is_timed)
         };
         let cells = plan.cells();
         let length = |(cell, it): (usize, &stormeter_study::Cell)| {

@@ -25,7 +25,7 @@ fn granularity_of(kind: &WorkloadKind) -> u32 {
     match kind {
         WorkloadKind::Io(workload) => granularity(workload),
         WorkloadKind::File(test) => 1 << test.record_bytes.trailing_zeros().min(30),
-        WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => PAGE_BYTES,
+        _ => PAGE_BYTES,
     }
 }
 

@@ -162,7 +162,7 @@ impl StudyRun<'_> {
         let plan = self.plan;
         let cell = self.book.cells[turn.cell];
         let label = self.book.label(turn.cell);
-        let timed = matches!(plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
+        let timed = plan.workloads[cell.workload].kind.is_timed();
         let length_ns = timed.then_some(plan.timing.ramp_ns + plan.timing.duration_ns);
         let is_main = turn.phase == Phase::Main;
         let place = self.book.place(turn.phase, &label);
@@ -189,12 +189,10 @@ impl StudyRun<'_> {
         let cell = &self.book.cells[turn.cell];
         let mut order = trial_order(self.plan, cell, turn.cell, turn.draw());
         order.target = TrialTarget::Store(self.store_of[cell.datastore]);
-        if let WorkloadKind::Io(io) = &mut order.work {
-            if let Some(rate_per_s) = self.rates[turn.cell] {
-                *io = at_rate(io.clone(), rate_per_s, cell.vms);
-            }
-            order.disturbed = self.steps.disturb();
+        if let (WorkloadKind::Io(io), Some(rate_per_s)) = (&mut order.work, self.rates[turn.cell]) {
+            *io = at_rate(io.clone(), rate_per_s, cell.vms);
         }
+        order.disturbed = order.work.is_timed() && self.steps.disturb();
         order
     }
 
@@ -202,9 +200,9 @@ impl StudyRun<'_> {
     fn drive(&mut self, turn: &Turn, progress: &mut dyn Progress) -> Result<TrialEnd, RunError> {
         let cell = self.book.cells[turn.cell];
         let order = self.order(turn);
-        match order.work {
-            WorkloadKind::Io(_) => self.disturbed(&order, &cell, progress),
-            _ => self.fixed_work(&order, self.store_of[cell.datastore], progress),
+        match order.work.is_timed() {
+            true => self.disturbed(&order, &cell, progress),
+            false => self.fixed_work(&order, self.store_of[cell.datastore], progress),
         }
     }
 

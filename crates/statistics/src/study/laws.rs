@@ -13,7 +13,7 @@ use crate::ceiling_kind::CeilingKind;
 use crate::course::check_course;
 use crate::data::check_data;
 use crate::finding::{Fact, LawFinding, SeenIn, Severity};
-use crate::laws::{TrialFacts, check_fixed_work, check_trial};
+use crate::laws::{TrialFacts, check_fixed_work, check_sessions, check_trial};
 use crate::steadiness::check_steadiness;
 use crate::uneven_load::uneven_load;
 use crate::verdict::Verdict;
@@ -44,7 +44,7 @@ pub(super) fn findings(
         let is_known = way.is_some_and(|way| way.kind == CeilingKind::NullServer);
         let ceiling_iops = ceiling_of(None).filter(|_| !is_known).map(|ceiling| ceiling.iops);
         let mut own = of_trials(measured, index, is_null, ceiling_iops);
-        let timed = matches!(measured.plan.workloads[cell.workload].kind, WorkloadKind::Io(_));
+        let timed = measured.plan.workloads[cell.workload].kind.is_timed();
         // What the steps do to a trial is no drift.
         if !is_null && timed && measured.plan.steps.is_empty() {
             let samples: Vec<&Sample> =
@@ -120,6 +120,7 @@ fn of_trials(
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
             check_fixed_work(sample)
         }
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => check_sessions(sample, cpu),
     };
     gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())
 }
@@ -195,7 +196,10 @@ fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
     let reads = plan.workloads.iter().any(|workload| match &workload.kind {
         WorkloadKind::Io(io) => io.read_percent > 0.0,
         WorkloadKind::File(file) => file.operation.reads(),
-        WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+        WorkloadKind::Transfer(_)
+        | WorkloadKind::Deploy(_)
+        | WorkloadKind::Ftp(_)
+        | WorkloadKind::Vnc(_) => false,
     });
     if plan.prepare == Prepare::Zero && reads {
         findings.push(LawFinding::warning(Fact::ReadsOfZeros));

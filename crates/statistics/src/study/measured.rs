@@ -153,8 +153,10 @@ impl<'a> Measured<'a> {
     pub(super) fn looks(&self, metric: Metric) -> Looks {
         let design = &self.plan.design;
         let bound = [Metric::Iops, Metric::Throughput, Metric::LatencyMean];
+        // What a session of a service moves in an operation varies, and so do its pauses.
+        let all_io = self.plan.workloads.iter().all(|workload| workload.kind.service().is_none());
         let is_bound =
-            self.is_closed() && bound.contains(&metric) && bound.contains(&design.metric);
+            self.is_closed() && all_io && bound.contains(&metric) && bound.contains(&design.metric);
         let decided = metric == design.metric || is_bound;
         let (precision, min_blocks) = match design.blocks {
             Blocks::Auto { min, .. } if decided => (design.precision, min as usize),
@@ -171,9 +173,8 @@ impl<'a> Measured<'a> {
 
     /// Whether no load is driven at a rate.
     pub(super) fn is_closed(&self) -> bool {
-        let has_rate = |workload: &StudyWorkload| match &workload.kind {
-            WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_some(),
-            WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+        let has_rate = |workload: &StudyWorkload| {
+            workload.kind.io().is_some_and(|io| io.arrivals.rate_per_s().is_some())
         };
         self.plan.design.equal_load.is_none() && !self.plan.workloads.iter().any(has_rate)
     }

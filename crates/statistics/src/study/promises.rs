@@ -42,7 +42,7 @@ fn relies(workload: &WorkloadKind) -> bool {
     match workload {
         WorkloadKind::Io(io) => io.writes() && !io.asks_for_durability(),
         // The work ends when its files are written, and no setting makes its writes durable.
-        WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
+        _ => false,
     }
 }
 

@@ -105,11 +105,12 @@ pub(super) fn check(
              deployments write over it; leave it out, or give those a study of their own",
         );
     }
+    check_services(plan, places, diagnostics);
     if !plan.hosts.is_empty() {
         check_hosts(plan, places, diagnostics);
     }
     if let Some(&step) = first_step
-        && ios().count() < plan.workloads.len()
+        && !plan.workloads.iter().all(|workload| workload.kind.is_timed())
     {
         diagnostics.error_at(
             step,
@@ -124,7 +125,8 @@ pub(super) fn check(
              write reset: recreate, or give such workloads a study of their own",
         );
     }
-    if plan.design.unit == Unit::Interval && ios().count() < plan.workloads.len() {
+    let all_timed = plan.workloads.iter().all(|workload| workload.kind.is_timed());
+    if plan.design.unit == Unit::Interval && !all_timed {
         diagnostics.error_at(
             places.unit,
             "work that ends when it is done has no intervals to take as observations; write unit: \
@@ -151,6 +153,48 @@ pub(super) fn check(
                 ),
             );
         }
+    }
+}
+
+/// Sessions are with servers, and servers have nothing but sessions.
+fn check_services(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
+    let service = plan.workloads.iter().find(|workload| workload.kind.service().is_some());
+    let disk = plan.workloads.iter().position(|workload| workload.kind.service().is_none());
+    let place = |workload: usize| places.workloads.get(workload).copied().unwrap_or_default();
+    let server = plan.datastores.iter().find(|datastore| datastore.is_server());
+    let storage = plan.datastores.iter().find(|datastore| !datastore.is_server());
+    if let (Some(service), Some(disk)) = (service, disk) {
+        diagnostics.error_at(
+            place(disk),
+            format!(
+                "workload {} is of disks, and {} of sessions with a server; make two studies of them",
+                plan.workloads[disk].name, service.name
+            ),
+        );
+    } else if let (Some(service), Some(storage)) = (service, storage) {
+        diagnostics.error_at(
+            places.workloads.first().copied().unwrap_or_default(),
+            format!(
+                "workload {} is of sessions with a server, and datastore {} is none; write {}: \
+                 \"server://host\"",
+                service.name, storage.name, storage.name
+            ),
+        );
+    } else if let (None, Some(server), Some(disk)) = (service, server, disk) {
+        diagnostics.error_at(
+            place(disk),
+            format!(
+                "workload {} is of disks, and {} is a server, which has none; write a workload with ftp or vnc, or \
+                 name the datastore's URL",
+                plan.workloads[disk].name, server.name
+            ),
+        );
+    }
+    if service.is_some() && plan.design.reset != Reset::None {
+        diagnostics.error_at(
+            places.reset,
+            "sessions with a server leave no disks to reset; leave reset out",
+        );
     }
 }
 
@@ -191,7 +235,7 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mu
     }
     let metric = plan.design.metric;
     let is_open = |w: &&StudyWorkload| w.kind.has_rate();
-    let is_io = |w: &&StudyWorkload| matches!(&w.kind, WorkloadKind::Io(_));
+    let is_timed = |w: &&StudyWorkload| w.kind.is_timed();
     let message = match metric {
         Metric::Iops | Metric::Throughput => plan.workloads.iter().find(is_open).map(|open| {
             format!(
@@ -201,11 +245,11 @@ fn check_metric(plan: &StudyPlan, places: &Places, given: bool, diagnostics: &mu
                 metric.title()
             )
         }),
-        Metric::Elapsed => plan.workloads.iter().find(is_io).map(|io| {
+        Metric::Elapsed => plan.workloads.iter().find(is_timed).map(|timed| {
             format!(
                 "workload {} runs for the duration of measure, so its elapsed time says nothing; \
                  write metric: iops, or leave it out",
-                io.name
+                timed.name
             )
         }),
         metric => plan.lacks(metric),
@@ -247,6 +291,7 @@ fn check_workload(
             TransferSink::Memory => Ok(()),
         },
         WorkloadKind::Deploy(deployment) => has_room(u64::from(deployment.copy_bytes), "a copy"),
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => Ok(()),
     }
 }
 

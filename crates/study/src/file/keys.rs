@@ -98,6 +98,34 @@ keys! {
         "boot": "2000",
         "outstanding": "4",
     }
+    /// Sessions with an FTP server.
+    FTP_WORKLOAD "ftp-workload" "a workload with ftp" {
+        "name": "uploads",
+        "ftp": "{direction: upload, size: 512KiB, password-file: ftp.txt}",
+    }
+    /// What a session with an FTP server does.
+    FTP "ftp" "ftp" telling "direction" {
+        "direction": "upload",
+        "size": "512KiB",
+        "files": "1",
+        "pause": "1s",
+        "user": "stormeter",
+        "password-file": "ftp.txt",
+        "port": "21",
+    }
+    /// Viewers of a desktop.
+    VNC_WORKLOAD "vnc-workload" "a workload with vnc" {
+        "name": "desktop",
+        "vnc": "{pause: 300ms, password-file: vnc.txt}",
+    }
+    /// What a viewer of a desktop does.
+    VNC "vnc" "vnc" {
+        "pause": "300ms",
+        "pointer": "10",
+        "keys-at": "640x240+0+240",
+        "password-file": "vnc.txt",
+        "port": "5900",
+    }
     /// The number of VMs and the queue depth.
     LOAD "load" "load" {
         "vms": "[1, 4, 16]",

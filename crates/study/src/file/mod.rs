@@ -16,6 +16,7 @@ mod keys;
 mod layout;
 mod measure;
 mod questions;
+mod service;
 mod site;
 mod steps;
 mod workloads;
@@ -162,13 +163,14 @@ fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
     };
     if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
+        || all(|kind| kind.service().is_some())
         || workloads.iter().any(|workload| workload.kind.has_rate())
         || equal_load && workloads.iter().any(|it| matches!(it.kind, WorkloadKind::Io(_)))
     {
         Metric::LatencyMean
     } else if all(|kind| matches!(kind, WorkloadKind::File(_))) {
         Metric::Throughput
-    } else if all(|kind| !matches!(kind, WorkloadKind::Io(_))) {
+    } else if all(|kind| !kind.is_timed()) {
         Metric::Elapsed
     } else {
         Metric::Iops

@@ -2,7 +2,7 @@
 
 use super::datastores::check_name;
 use super::keys;
-use super::{fixed_work, io};
+use super::{fixed_work, io, service};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 use stormeter_units::{format_bytes, nearest};
@@ -71,13 +71,25 @@ fn workloads_of(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload
             if has("profile") {
                 return changed(item, pairs, diagnostics);
             }
-            let kinds = ["file-test", "transfer", "deploy"];
+            let kinds = ["file-test", "transfer", "deploy", "ftp", "vnc"];
             let given: Vec<&str> = kinds.into_iter().filter(|kind| has(kind)).collect();
             match given.as_slice() {
                 [] => written_out(item, diagnostics),
                 ["file-test"] => files(item, &[], diagnostics),
                 ["transfer"] => transfers(item, &[], diagnostics),
                 ["deploy"] => deployments(item, &[], diagnostics),
+                ["ftp"] => {
+                    let read = |node: &Node, diagnostics: &mut Diagnostics| {
+                        service::ftp(node, diagnostics).map(WorkloadKind::Ftp)
+                    };
+                    sessions(item, "ftp", &keys::FTP_WORKLOAD, read, diagnostics)
+                }
+                ["vnc"] => {
+                    let read = |node: &Node, diagnostics: &mut Diagnostics| {
+                        service::vnc(node, diagnostics).map(WorkloadKind::Vnc)
+                    };
+                    sessions(item, "vnc", &keys::VNC_WORKLOAD, read, diagnostics)
+                }
                 several => {
                     diagnostics.error_at(
                         item.place,
@@ -148,6 +160,8 @@ fn changed(
         Some(WorkloadKind::File(_)) => files(item, &bases, diagnostics),
         Some(WorkloadKind::Transfer(_)) => transfers(item, &bases, diagnostics),
         Some(WorkloadKind::Deploy(_)) => deployments(item, &bases, diagnostics),
+        // No profile is of a service: whose password would it be?
+        Some(WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_)) => Vec::new(),
         Some(WorkloadKind::Io(_)) => {
             let Some(open) = Common::open(item, &keys::IO, diagnostics) else { return Vec::new() };
             let change = |base: &StudyWorkload| match &base.kind {
@@ -258,6 +272,20 @@ fn deployments(
     open.workloads(bases, kinds)
 }
 
+/// Sessions with a service, which is also the key that says what they do.
+fn sessions(
+    item: &Node,
+    service: &str,
+    keys: &'static Keys,
+    read: impl Fn(&Node, &mut Diagnostics) -> Option<WorkloadKind>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<StudyWorkload> {
+    let Some(open) = Common::open(item, keys, diagnostics) else { return Vec::new() };
+    let kind = open.section.get(service).and_then(|node| read(node, diagnostics));
+    let Some(name) = open.name(diagnostics) else { return Vec::new() };
+    kind.map(|kind| open.workload(name, None, kind)).into_iter().collect()
+}
+
 /// A smaller disk is a request size under the wrong key.
 const LEAST_DISK_BYTES: u64 = 1 << 20;
 
@@ -279,7 +307,8 @@ impl<'n> Common<'n> {
         if let (Some(name), Some(node)) = (&name, section.get("name")) {
             check_name("a workload", name, node, diagnostics);
         }
-        let disk_bytes = section.size("size", diagnostics);
+        let has_disks = keys.names().any(|key| key == "size");
+        let disk_bytes = if has_disks { section.size("size", diagnostics) } else { None };
         if keys.names().any(|key| key == "request-size") {
             // A user who means the request size would write it here, and would measure one block
             // forever.

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use stormeter_trial::{
-    Arrivals, Deployment, Distribution, FileTest, Transfer, TransferDirection, TransferSink,
-    Workload,
+    Arrivals, Deployment, Distribution, FileTest, FtpDirection, FtpLoad, Transfer,
+    TransferDirection, TransferSink, VncLoad, Workload,
 };
 
 use crate::study_plan::{StudyWorkload, WorkloadKind};
@@ -32,6 +32,8 @@ fn lines(workload: &StudyWorkload) -> Vec<Line> {
         WorkloadKind::File(test) => file_lines(test, &mut lines),
         WorkloadKind::Transfer(transfer) => lines.push(("transfer", transfer_text(transfer))),
         WorkloadKind::Deploy(deployment) => lines.push(("deploy", deployment_text(deployment))),
+        WorkloadKind::Ftp(ftp) => lines.push(("ftp", ftp_text(ftp))),
+        WorkloadKind::Vnc(vnc) => lines.push(("vnc", vnc_text(vnc))),
     }
     if let Some(bytes) = workload.disk_bytes {
         lines.push(("size", size(bytes)));
@@ -117,6 +119,31 @@ fn deployment_text(deployment: &Deployment) -> String {
     format!(
         "{{{first}, customise: {customise_writes}, boot: {boot_reads}, outstanding: \
          {outstanding}}}"
+    )
+}
+
+fn ftp_text(ftp: &FtpLoad) -> String {
+    let FtpLoad { user, password_file, direction, file_bytes, files, pause_ns, port } = ftp;
+    let direction = match direction {
+        FtpDirection::Upload => "upload",
+        FtpDirection::Download => "download",
+    };
+    let (file_size, pause) = (size(*file_bytes), duration(*pause_ns));
+    format!(
+        "{{direction: {direction}, size: {file_size}, files: {files}, pause: {pause}, user: {}, password-file: {}, \
+         port: {port}}}",
+        quoted(user),
+        quoted(password_file)
+    )
+}
+
+fn vnc_text(vnc: &VncLoad) -> String {
+    let VncLoad { password_file, pause_ns, pointer_per_s, keys_at, port } = vnc;
+    let keys_at = keys_at.map(|area| format!("keys-at: {area}, ")).unwrap_or_default();
+    format!(
+        "{{pause: {}, pointer: {pointer_per_s}, {keys_at}password-file: {}, port: {port}}}",
+        duration(*pause_ns),
+        quoted(password_file)
     )
 }
 

@@ -5,7 +5,7 @@ use crate::plan::Metric;
 
 /// Every accepted name in addition to [`Metric::name`] with its hyphens as spaces. The first of a
 /// metric is the one that a question prints.
-const NAMES: [(&str, Metric); 97] = [
+const NAMES: [(&str, Metric); 99] = [
     ("iops", Metric::Iops),
     ("throughput", Metric::Throughput),
     ("bandwidth", Metric::Throughput),
@@ -103,6 +103,8 @@ const NAMES: [(&str, Metric); 97] = [
     ("recovery time", Metric::Recovery),
     ("outage", Metric::Outage),
     ("outage time", Metric::Outage),
+    ("updates", Metric::Updates),
+    ("screen updates", Metric::Updates),
 ];
 
 /// The metric named by the words from `start` on, and the number of these words. The longest name

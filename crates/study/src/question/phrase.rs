@@ -242,6 +242,7 @@ impl Parser<'_> {
         let place = self.place();
         let (example, units): (&str, &[&str]) = match metric {
             Metric::Iops => ("20000", &["iops"]),
+            Metric::Updates => ("10", &["/s"]),
             Metric::Throughput => ("200MB/s", &["MB/s", "MiB/s", "KB/s", "KiB/s", "GB/s", "GiB/s"]),
             Metric::HostCpu => ("50%", &["%", "percent"]),
             _ => ("5ms", &["ns", "us", "µs", "ms", "s", "m", "h"]),

@@ -11,6 +11,7 @@ pub(super) fn value_of(metric: Metric, text: &str) -> Option<f64> {
     let lower = text.to_lowercase();
     match metric {
         Metric::Iops => number(lower.strip_suffix("iops").unwrap_or(&lower)),
+        Metric::Updates => number(lower.strip_suffix("/s").unwrap_or(&lower)),
         Metric::HostCpu => {
             let percent = lower.strip_suffix('%').or_else(|| lower.strip_suffix("percent"))?;
             number(percent).map(|percent| percent / 100.0).filter(|share| *share <= 1.0)
@@ -38,7 +39,7 @@ pub(super) fn value_of(metric: Metric, text: &str) -> Option<f64> {
 /// back without loss.
 pub fn text_of(metric: Metric, value: f64) -> String {
     let units: &[(&str, f64)] = match metric {
-        Metric::Iops => &[("", 1.0)],
+        Metric::Iops | Metric::Updates => &[("", 1.0)],
         Metric::Throughput => &[("MB/s", 1e6), ("B/s", 1.0)],
         Metric::HostCpu => &[("%", 0.01)],
         _ => &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)],

@@ -300,7 +300,7 @@ pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
 pub(crate) fn is_timed(grid: &Grid<'_>, cell: usize) -> bool {
     let workload =
         grid.cells.get(cell).and_then(|cell| grid.report.plan().workloads.get(cell.workload));
-    workload.is_some_and(|it| matches!(it.kind, stormeter_study::WorkloadKind::Io(_)))
+    workload.is_some_and(|it| it.kind.is_timed())
 }
 
 /// The section of the terminal.

@@ -1,6 +1,6 @@
-//! A CHAP secret, which must never appear in a log, message or dump.
+//! A password, which must never appear in a log, message or dump.
 
-/// Bytes that print as `***`.
+/// A password: bytes that print as `***`.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
@@ -10,8 +10,8 @@ impl Secret {
         Self(bytes.into())
     }
 
-    /// The secret itself, only for the hash.
-    pub(crate) fn expose(&self) -> &[u8] {
+    /// The secret itself, only for what proves that it is known.
+    pub fn expose(&self) -> &[u8] {
         &self.0
     }
 }
