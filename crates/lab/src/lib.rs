@@ -13,6 +13,7 @@ mod links;
 mod model;
 mod qemu;
 mod rack;
+mod services;
 mod wiring;
 
 pub use error::{LabDirectory, LabError};
@@ -23,3 +24,4 @@ pub use rack::{
     AcceleratorChoice, Ended, Faults, GuestAgent, GuestStatus, LabDatastore, Power, Snapshots,
     Started, Status, UpOptions, agents, console, datastores, down, status, status_text, up,
 };
+pub use services::{Ftp, Services, Vnc};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::services::Services;
+
 /// Everything that `lab up` starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lab {
@@ -282,6 +284,9 @@ pub struct Host {
     pub networks: Vec<usize>,
     /// What it mounts.
     pub mounts: Vec<Mount>,
+    /// What it serves to other guests.
+    #[serde(default)]
+    pub services: Services,
 }
 
 /// An export or a LUN mounted on a host.

@@ -5,6 +5,7 @@ use stormeter_yaml::{Diagnostics, Node, Section};
 use super::network::{MTU, MTUS};
 use super::part::{Entry, entries, link, needed, open};
 use super::router::names;
+use super::services::services as services_of;
 use super::{keys, value};
 use crate::image::is_suite;
 use crate::model::{Chap, Host, Lab, Mount, Mounted, NfsVersion, PathPolicy, Protocol};
@@ -15,6 +16,9 @@ use crate::wiring::network;
 const LEAST_MEMORY_MIB: u64 = 192;
 /// The default.
 const MEMORY_BYTES: u64 = 256 << 20;
+/// The same for a host with services: their programs and libraries, the desktop, and files of the FTP server.
+const LEAST_WITH_SERVICES_MIB: u64 = 320;
+const WITH_SERVICES_BYTES: u64 = 384 << 20;
 /// The most mounts a host may have.
 const MOST_MOUNTS: usize = 16;
 
@@ -22,8 +26,12 @@ const MOST_MOUNTS: usize = 16;
 pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostics) {
     let title = format!("host {}", entry.name);
     let Some(section) = open(entry.node, &title, &keys::HOST, diagnostics) else { return };
-    let memory_bytes = value::size(&section, "memory", LEAST_MEMORY_MIB, 65536, diagnostics)
-        .unwrap_or(MEMORY_BYTES);
+    let (least_mib, usual_bytes) = match section.has("services") {
+        true => (LEAST_WITH_SERVICES_MIB, WITH_SERVICES_BYTES),
+        false => (LEAST_MEMORY_MIB, MEMORY_BYTES),
+    };
+    let memory_bytes =
+        value::size(&section, "memory", least_mib, 65536, diagnostics).unwrap_or(usual_bytes);
     let vcpus = value::number(&section, "vcpus", 1, 16, diagnostics).unwrap_or(1);
     let count = value::number(&section, "count", 1, 16, diagnostics);
     let suite = section.text("system", diagnostics).map(str::to_owned);
@@ -38,8 +46,11 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
     }
     let known: Vec<&str> = lab.networks.iter().map(|network| network.name.as_str()).collect();
     let networks = names(&section, &title, &known, diagnostics);
+    let services = section.get("services");
+    let services =
+        services.map(|node| services_of(node, &title, section.has("networks"), diagnostics));
     // What has a network may be there for its services only.
-    if networks.is_empty() {
+    if networks.is_empty() && services.is_none() {
         needed(&section, &title, entry.place, "mounts", &keys::HOST, diagnostics);
     }
     let named = entries(section.get("mounts"), "mount", "vm: {datastore: nas.vm}", diagnostics);
@@ -65,6 +76,7 @@ pub(super) fn hosts(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnost
             suite: suite.clone(),
             networks: networks.clone(),
             mounts: mounts.clone(),
+            services: services.clone().unwrap_or_default(),
         });
     }
 }

@@ -89,6 +89,21 @@ keys! {
         "system": "trixie",
         "networks": "[site]",
         "mounts": "{vm: {datastore: nas.vm}}",
+        "services": "{ftp: {password-file: ftp.txt}}",
+    }
+    /// What a host serves to other guests.
+    SERVICES "services" "services" telling "ftp" {
+        "ftp": "{password-file: ftp.txt}",
+        "vnc": "{password-file: vnc.txt, seed: 7}",
+    }
+    /// An FTP server.
+    FTP "ftp" "an FTP server" telling "password-file" {
+        "password-file": "ftp.txt",
+    }
+    /// A VNC server with its desktop.
+    VNC "vnc" "a VNC server" telling "password-file" {
+        "password-file": "vnc.txt",
+        "seed": "7",
     }
     /// An export or a LUN mounted on a host.
     MOUNT "mount" "a mount" telling "datastore" {

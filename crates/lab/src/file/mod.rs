@@ -9,6 +9,7 @@ mod network;
 mod part;
 mod router;
 mod routes;
+mod services;
 mod storage;
 mod value;
 mod vm;

@@ -33,7 +33,8 @@ serve() {
       hello)
         read -r uptime rest < /proc/uptime
         echo "hello $1 1 uptime $uptime" >&3 ;;
-      begin) : > /tmp/setup ;;
+      # Only root may read it: it may have passwords.
+      begin) rm -f /tmp/setup; (umask 077; : > /tmp/setup) ;;
       line) printf '%s\n' "$line" >> /tmp/setup ;;
       run | ask)
         if sh -e /tmp/setup > /tmp/setup.log 2>&1 3>&-; then

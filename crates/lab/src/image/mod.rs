@@ -17,6 +17,7 @@ mod packages;
 mod program;
 mod recipe;
 mod scratch;
+mod services;
 mod suite;
 mod system;
 mod usage;
@@ -51,6 +52,9 @@ pub struct Images {
     pub worker: PathBuf,
     /// The host's initial file system.
     pub host: PathBuf,
+    /// The same with the programs of services.
+    #[serde(default)]
+    pub server: PathBuf,
     /// Hosts with the kernels of other suites, by suite.
     #[serde(default)]
     pub others: BTreeMap<String, HostImages>,
@@ -65,6 +69,9 @@ pub struct HostImages {
     pub kernel: PathBuf,
     /// The host's initial file system.
     pub host: PathBuf,
+    /// The same with the programs of services.
+    #[serde(default)]
+    pub server: PathBuf,
 }
 
 impl Images {
@@ -80,11 +87,15 @@ impl Images {
         system::release(other.map_or(&self.system, |other| &other.system))
     }
 
-    /// Kernel and initial file system of a host with the kernel of `suite`; `None`: of this machine's suite, which is
-    /// also what a suite that was not asked for gets.
-    pub(crate) fn host_files(&self, suite: Option<&str>) -> (&Path, &Path) {
+    /// Kernel and initial file system of a host with the kernel of `suite`, with or without services; `None`: of this
+    /// machine's suite, which is also what a suite that was not asked for gets.
+    pub(crate) fn host_files(&self, suite: Option<&str>, services: bool) -> (&Path, &Path) {
         let other = suite.and_then(|suite| self.others.get(suite));
-        other.map_or((&self.kernel, &self.host), |other| (&other.kernel, &other.host))
+        let (kernel, host, server) = match other {
+            Some(other) => (&other.kernel, &other.host, &other.server),
+            None => (&self.kernel, &self.host, &self.server),
+        };
+        (kernel, if services { server } else { host })
     }
 }
 
@@ -162,10 +173,13 @@ impl Cache {
         program: &Program,
         say: &mut dyn FnMut(&str),
     ) -> Result<Images, LabError> {
+        // Services are programs of this machine's suite, whatever the kernel.
+        let layer = &system;
         let other = |(suite, system): (String, PathBuf)| {
             let kernel = system.join(system::KERNEL);
-            let host = worker::host(&system, program, say)?;
-            Ok((suite, HostImages { system, kernel, host }))
+            let host = worker::host(&system, None, program, say)?;
+            let server = worker::host(&system, Some(layer), program, say)?;
+            Ok((suite, HostImages { system, kernel, host, server }))
         };
         let others = others.into_iter().map(other).collect::<Result<_, LabError>>()?;
         Ok(Images {
@@ -173,7 +187,8 @@ impl Cache {
             storage: system.join(system::STORAGE),
             router: system.join(system::ROUTER),
             worker: worker::image(&system, program, say)?,
-            host: worker::host(&system, program, say)?,
+            host: worker::host(&system, None, program, say)?,
+            server: worker::host(&system, Some(&system), program, say)?,
             system,
             others,
         })

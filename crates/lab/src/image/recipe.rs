@@ -14,31 +14,45 @@ pub(super) const HOST: [&str; 2] = ["open-iscsi", "libsystemd0"];
 /// Packages with a router's programs.
 pub(super) const ROUTING: [&str; 3] = ["frr", "libpam-modules", "ethtool"];
 
-/// Dependencies that no guest uses: interpreters for package scripts, and what manages an installed
-/// system.
-pub(super) const WITHOUT: [&str; 22] = [
+/// Dependencies that no guest uses: interpreters for package scripts, what manages an installed system, and
+/// drivers for the graphics that Xvnc never draws.
+pub(super) const WITHOUT: [&str; 36] = [
     "adduser",
     "coreutils",
     "cron",
     "cpio",
     "debconf",
     "dpkg",
+    "fontconfig-config",
+    "fonts-",
     "initramfs",
     "klibc",
+    "libdrm",
     "libfile-",
+    "libgl1-mesa-dri",
+    "libglx-mesa",
+    "libicu",
     "libklibc",
+    "libllvm",
     "libnumber-",
     "libperl",
     "libpython",
     "libtext-",
+    "libxcb-",
+    "libxml2",
+    "libz3",
     "linux-base",
     "logrotate",
     "lsof",
     "passwd",
     "perl",
+    "procps",
     "python",
     "udev",
     "usrmerge",
+    "x11-common",
+    "xauth",
+    "xbitmaps",
 ];
 
 /// Modules of every guest: the bus, and the serial port for its control connection.

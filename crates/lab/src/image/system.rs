@@ -14,6 +14,7 @@ use super::modules::Modules;
 use super::packages::{Apt, Package, unpack};
 use super::recipe;
 use super::scratch::Scratch;
+use super::services;
 use super::suite;
 use super::usage::remove_unused;
 use crate::error::{LabDirectory, LabError, at};
@@ -25,6 +26,8 @@ pub(super) const STORAGE: &str = "storage.img";
 pub(super) const ROUTER: &str = "router.img";
 /// The host's image without stormeter, which is appended to it.
 pub(super) const INITIATOR: &str = "initiator.img";
+/// What a host with services has in addition.
+pub(super) const SERVICES: &str = "services.img";
 /// The worker guest's modules, and lines of `NAME: FILE…` in loading order.
 pub(super) const MODULES: &str = "modules";
 pub(super) const ORDER: &str = "order";
@@ -45,7 +48,7 @@ const ROOM_BYTES: u64 = 1 << 30;
 /// what is made from the same packages; the number stands for changes to this file.
 fn recipe_key() -> String {
     let mut text = format!(
-        "6 {:?} {:?} {:?} {:?} {:?}",
+        "7 {:?} {:?} {:?} {:?} {:?}",
         recipe::BASE,
         recipe::CONTROLLERS,
         recipe::SERVER,
@@ -57,6 +60,7 @@ fn recipe_key() -> String {
     text += &format!("{:?} {:?}", recipe::CLIENT_FILES, recipe::CLIENT_OURS);
     text += &format!(" {:?} {:?} {:?}", recipe::UPLINK, recipe::ROUTING, recipe::ROUTER);
     text += &format!("{:?} {:?}", recipe::ROUTER_PROGRAMS, recipe::ROUTER_OURS);
+    text += &services::recipe();
     key(&[text.as_bytes()])
 }
 
@@ -98,6 +102,7 @@ pub(super) fn build(
     if of_suite.is_none() {
         wanted.push(recipe::KERNEL);
         wanted.extend(recipe::ROUTING);
+        wanted.extend(services::PACKAGES);
     }
     let mut packages = machine.resolve(&wanted, &recipe::WITHOUT, &scratch.path)?;
     let kernel = of_suite.as_ref().map(suite::kernel).transpose()?;
@@ -176,12 +181,19 @@ fn make(
     if !host_only {
         worker_modules(&modules, &made)?;
         say("making the storage guest");
-        write(&made.join(STORAGE), &guest(&unpacked, &modules, &STORAGE_GUEST)?)?;
+        let own = &mut Closure::new(&unpacked);
+        write(&made.join(STORAGE), &guest(own, &modules, &STORAGE_GUEST)?)?;
         say("making the router");
-        write(&made.join(ROUTER), &guest(&unpacked, &modules, &ROUTER_GUEST)?)?;
+        let own = &mut Closure::new(&unpacked);
+        write(&made.join(ROUTER), &guest(own, &modules, &ROUTER_GUEST)?)?;
     }
     say("making the host");
-    write(&made.join(INITIATOR), &guest(&unpacked, &modules, &HOST)?)?;
+    let mut own = Closure::new(&unpacked);
+    write(&made.join(INITIATOR), &guest(&mut own, &modules, &HOST)?)?;
+    if !host_only {
+        say("making what hosts with services have in addition");
+        write(&made.join(SERVICES), &services::layer(&mut own)?)?;
+    }
     fs::remove_dir_all(&unpacked).map_err(at(&unpacked))?;
     Ok(made)
 }
@@ -245,7 +257,12 @@ const HOST: Contents = Contents {
     modules: &recipe::CLIENT,
 };
 
-fn guest(unpacked: &Path, modules: &Modules, contents: &Contents) -> Result<Vec<u8>, LabError> {
+fn guest(
+    closure: &mut Closure<'_>,
+    modules: &Modules,
+    contents: &Contents,
+) -> Result<Vec<u8>, LabError> {
+    let unpacked = closure.root;
     let mut archive = Archive::default();
     for (path, mode, contents) in contents.ours {
         archive.file(path, *mode, contents.as_bytes());
@@ -259,7 +276,6 @@ fn guest(unpacked: &Path, modules: &Modules, contents: &Contents) -> Result<Vec<
     for path in contents.files {
         archive.file(path, 0o644, &read(path)?);
     }
-    let mut closure = Closure::new(unpacked);
     for program in contents.programs {
         closure.copy(program, &mut archive)?;
     }

@@ -6,23 +6,32 @@ use std::path::{Path, PathBuf};
 
 use super::cpio::Archive;
 use super::program::Program;
-use super::system::{INITIATOR, MODULES, ORDER};
+use super::system::{INITIATOR, MODULES, ORDER, SERVICES};
 use crate::error::{LabError, at};
 
-/// The host's image for this system and this program, made if it does not exist. The kernel unpacks
-/// one archive after the other.
+/// The host's image for this system and this program, made if it does not exist; with the services of the system
+/// `services`, if there is one. The kernel unpacks one archive after the other.
 pub(super) fn host(
     system: &Path,
+    services: Option<&Path>,
     program: &Program,
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, LabError> {
-    let path = system.join(format!("host-{}.img", program.key()));
+    let layer = services.map(|system| system.join(SERVICES));
+    let path = system.join(match services.and_then(Path::file_name) {
+        Some(other) => format!("server-{}-{}.img", program.key(), other.to_string_lossy()),
+        None => format!("host-{}.img", program.key()),
+    });
     if path.exists() {
         return Ok(path);
     }
-    say("putting stormeter into the host");
+    let what = if layer.is_some() { "host with services" } else { "host" };
+    say(&format!("putting stormeter into the {what}"));
     let first = system.join(INITIATOR);
     let mut image = fs::read(&first).map_err(at(&first))?;
+    if let Some(layer) = layer {
+        image.extend(fs::read(&layer).map_err(at(&layer))?);
+    }
     let mut archive = Archive::default();
     program.put_as_command(&mut archive);
     image.extend(archive.finish());

@@ -32,6 +32,8 @@ pub(crate) struct Hardware {
     pub(crate) kind: Kind,
     /// The suite whose kernel a host runs; `None`: this machine's.
     pub(crate) suite: Option<String>,
+    /// Whether a host has the programs of services.
+    pub(crate) services: bool,
     pub(crate) memory_bytes: u64,
     pub(crate) vcpus: u32,
     pub(crate) disks: Vec<Disk>,
@@ -176,6 +178,7 @@ mod tests {
         Hardware {
             kind: Kind::Worker,
             suite: None,
+            services: false,
             memory_bytes: 128 << 20,
             vcpus: 1,
             disks,

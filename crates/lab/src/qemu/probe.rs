@@ -52,6 +52,7 @@ pub(crate) fn probe(
     let hardware = Hardware {
         kind: Kind::Worker,
         suite: None,
+        services: false,
         memory_bytes: 128 << 20,
         vcpus: 1,
         disks: Vec::new(),

@@ -205,7 +205,7 @@ pub(crate) fn spawn(
     let (kernel, image): (&Path, &Path) = match hardware.kind {
         Kind::Storage => (&images.kernel, &images.storage),
         Kind::Router => (&images.kernel, &images.router),
-        Kind::Host => images.host_files(hardware.suite.as_deref()),
+        Kind::Host => images.host_files(hardware.suite.as_deref(), hardware.services),
         Kind::Worker => {
             let (modules, disks) = (hardware.modules(), hardware.disk_names());
             line += &format!(" stormeter.modules={modules} stormeter.disks={disks}");

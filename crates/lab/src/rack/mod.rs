@@ -23,6 +23,7 @@ mod restart;
 mod routed;
 mod router;
 mod secrets;
+mod services;
 mod setup;
 mod snapshot;
 mod state;

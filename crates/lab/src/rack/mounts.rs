@@ -1,10 +1,11 @@
-//! A host's set-up: its ports, then its mounts, as lines of a script that uses the commands of
+//! A host's set-up: its ports, then its mounts and services, as lines of a script that uses the commands of
 //! `mounts.sh` in its image.
 
 use super::on_disks::export_path;
 use super::ports::{self, End, devices, start_fc};
 use super::routed::{self, storage_address};
 use super::secrets::Secrets;
+use super::services;
 use super::state::{target, target_of};
 use crate::links::Node;
 use crate::model::{Lab, Mount, Mounted};
@@ -22,6 +23,7 @@ pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Se
         }
     }
     lines.extend(routed::lines(lab, Node::Host(index)));
+    lines.extend(services::names(lab, index));
     for mount in &host.mounts {
         if let Some(network) = mount.network {
             let address = storage_address(lab, mount.storage, network);
@@ -37,6 +39,7 @@ pub(super) fn script(lab: &Lab, index: usize, channels: &[Channel], secrets: &Se
             lines.push(line(lab, mount, Some(channel), &channel.storage_address(), secrets));
         }
     }
+    lines.extend(services::lines(host, secrets));
     lines.join("\n") + "\n"
 }
 

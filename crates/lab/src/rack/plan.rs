@@ -67,6 +67,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
     Hardware {
         kind: Kind::Storage,
         suite: None,
+        services: false,
         memory_bytes: storage.memory_bytes,
         vcpus: storage.vcpus,
         disks: disks.collect(),
@@ -85,6 +86,7 @@ pub(super) fn router_hardware(directory: &Path, lab: &Lab, index: usize) -> Hard
     Hardware {
         kind: Kind::Router,
         suite: None,
+        services: false,
         memory_bytes: router.memory_bytes,
         vcpus: router.vcpus,
         disks: Vec::new(),
@@ -163,6 +165,7 @@ pub(super) fn host_hardware(directory: &Path, lab: &Lab, index: usize) -> Hardwa
     Hardware {
         kind: Kind::Host,
         suite: host.suite.clone(),
+        services: !host.services.is_empty(),
         memory_bytes: host.memory_bytes,
         vcpus: host.vcpus,
         disks: Vec::new(),
@@ -217,6 +220,7 @@ pub(super) fn vm_hardware(
     Hardware {
         kind: Kind::Worker,
         suite: None,
+        services: false,
         memory_bytes: vm.memory_bytes,
         vcpus: vm.vcpus,
         disks: disks.collect(),

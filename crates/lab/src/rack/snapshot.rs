@@ -327,6 +327,7 @@ mod tests {
                 router: nowhere(),
                 worker: nowhere(),
                 host: nowhere(),
+                server: nowhere(),
                 others: Default::default(),
             },
         };

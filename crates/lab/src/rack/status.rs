@@ -10,6 +10,7 @@ use super::directory::{guest, started};
 use super::mounts::{place, way};
 use super::on_disks::export_path;
 use super::reach::{expected, known};
+use super::services;
 use super::state::{target, target_of};
 use super::vpn::router_id;
 use crate::error::LabError;
@@ -113,14 +114,15 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
         }
         guests.push(of_guest(&path, &storage.name, "storage", urls));
     }
-    for host in &state.lab.hosts {
+    for (index, host) in state.lab.hosts.iter().enumerate() {
         let mounts = host.mounts.iter();
         let places =
             mounts.map(|mount| format!("{} in it: {}", place(mount), way(&state.lab, mount)));
         let suite = host.suite.as_deref();
         let release = state.images.host_release(suite).unwrap_or_default();
         let kernel = suite.map(|suite| format!("Linux {release}, of {suite}"));
-        let lines = kernel.into_iter().chain(places).collect();
+        let services = services::told(&path, &state.lab, index);
+        let lines = kernel.into_iter().chain(places).chain(services).collect();
         guests.push(of_guest(&path, &host.name, "host", lines));
     }
     for (index, vm) in state.lab.vms.iter().enumerate() {

@@ -66,7 +66,7 @@ fn folder(images: &Images, hardware: &Hardware, accelerator: Accelerator, qemu: 
         Kind::Worker => &images.worker,
         Kind::Storage => &images.storage,
         Kind::Router => &images.router,
-        Kind::Host => images.host_files(hardware.suite.as_deref()).1,
+        Kind::Host => images.host_files(hardware.suite.as_deref(), hardware.services).1,
     };
     // The system's folder is named by its own key, and a blank disk consists only of what is visible
     // of it.

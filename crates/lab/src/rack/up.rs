@@ -23,7 +23,7 @@ use super::plan::{
 use super::reach;
 use super::routed;
 use super::router;
-use super::secrets::Secrets;
+use super::secrets::{Secrets, anchored};
 use super::setup::{file_name, script};
 use super::state::{self, State, VERSION};
 use super::template::{self, Template};
@@ -76,6 +76,7 @@ pub fn up(
     say: &mut dyn FnMut(&str),
     cancel: &AtomicBool,
 ) -> Result<Started, LabError> {
+    let lab = &anchored(lab);
     let qemu = version()?;
     let directory = Directory::claim(directory)?;
     directory.check_idle()?;

@@ -1,10 +1,11 @@
-//! A VPN over routers that are guests: found, cut and found again, while a host reads and writes through it.
+//! A VPN over routers that are guests: found, cut and found again, while a host reads and writes through it; and the
+//! services of a host behind it.
 
 use stormeter_lab::Faults;
 
 use crate::place::Place;
 
-/// Two sites with a way of their own, joined by a provider's edges; the SAN is at the second edge.
+/// Two sites with a way of their own, joined by a provider's edges; SAN and server are at the second edge.
 const LAB: &str = "networks:\n  \
       core: {rate: 20Mb, delay: 500us}\n  \
       access-1: {rate: 20Mb}\n  \
@@ -18,7 +19,19 @@ const LAB: &str = "networks:\n  \
       pe2: {role: provider-edge, networks: [core, access-2, servers]}\n  \
       ce2: {role: customer-edge, vpn: blue, networks: [access-2, backup]}\n\
     storage: {san: {networks: [servers], disks: {a: {size: 32MiB, iops: 150}}, luns: {a: a}}}\n\
-    hosts: {client: {networks: [site], mounts: {a: {datastore: san.a, network: servers}}}}\n";
+    hosts:\n  \
+      client: {networks: [site], mounts: {a: {datastore: san.a, network: servers}}}\n  \
+      server: {networks: [servers], services: {ftp: {password-file: ftp.txt}, vnc: {password-file: vnc.txt}}}\n";
+
+/// What answers at the server's ports, a file that goes there and comes back, and who may not have it.
+const SERVED: [&str; 6] = [
+    "echo QUIT | nc server 21 | grep '^220 '",
+    "nc server 5900 < /dev/null | grep '^RFB 003'",
+    "hostname > /tmp/up",
+    "ftpput -u stormeter -p ftp-word server it /tmp/up",
+    "ftpget -u stormeter -p ftp-word server /tmp/down it && cmp /tmp/up /tmp/down",
+    "! ftpget -u stormeter -p vnc-word server /tmp/down it",
+];
 
 /// Every byte is checked; nothing passes for a while when the main way is cut.
 const STUDY: &str = "hosts: {client: 'lab:client'}\n\
@@ -34,18 +47,28 @@ const STUDY: &str = "hosts: {client: 'lab:client'}\n\
 #[test]
 fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     let Some(place) = Place::new() else { return };
+    place.write("vnc.txt", "vnc-word\n");
+    let (code, text) = place.try_up(LAB);
+    assert!(code != Some(0) && text.contains("ftp.txt"), "{text}");
+    place.write("ftp.txt", "ftp-word\n");
     place.up(LAB);
     let whole = || {
         let text = place.done(&["lab", "status"]);
         assert_eq!(text.matches("OSPF 3 of 3, LDP 1 of 1, BGP 1 of 1").count(), 2, "{text}");
         assert_eq!(text.matches("OSPF 2 of 2; ").count(), 2, "{text}");
         assert!(!text.contains(" 0 routes") && !text.contains("1 of 1; 0 labels"), "{text}");
+        assert!(
+            text.contains("ftp on port 21: up") && text.contains("vnc on port 5900: up"),
+            "{text}"
+        );
+        assert!(!text.contains("-word"), "{text}");
     };
     whole();
+    assert_eq!(place.script("client", &SERVED), "ready");
     // Packets of the largest size fit, although each gets labels and the tunnel's header on its way.
-    assert_eq!(place.script("client", &["ping -c 1 -W 5 -s 1472 10.81.5.2"]), "ready");
+    assert_eq!(place.script("client", &["ping -c 1 -W 5 -s 1472 10.81.6.2"]), "ready");
     // The provider's way is the main one, although the customers' own is shorter.
-    let way = |over: &str| format!("/bin/ip route get 10.81.5.2 | grep -q 'via {over}.'");
+    let way = |over: &str| format!("/bin/ip route get 10.81.6.2 | grep -q 'via {over}.'");
     assert_eq!(place.script("ce1", &[&way("10.81.1")]), "ready");
 
     place.write("study.yaml", STUDY);
@@ -60,15 +83,17 @@ fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     assert!(refused.contains("core") && refused.contains("access-1"), "{refused}");
     apply("link-down pe1.access-1").unwrap();
     let other_way = [
-        "until ! /bin/ip route get 10.81.5.2 | grep -q 'via 10.81.1'; do usleep 50000; done",
+        "until ! /bin/ip route get 10.81.6.2 | grep -q 'via 10.81.1'; do usleep 50000; done",
         &way("10.81.3"),
     ];
     assert_eq!(place.script("ce1", &other_way), "ready");
     apply("kill pe2").unwrap();
+    apply("kill server").unwrap();
     apply("link-loss ce1.backup 1%").unwrap();
     faults.restore().unwrap();
     whole();
     let works = "dd if=/dev/lab/a of=/dev/null bs=64k count=4 iflag=direct";
     assert_eq!(place.script("client", &[works]), "ready");
+    assert_eq!(place.script("client", &SERVED), "ready");
     place.down();
 }

@@ -32,6 +32,7 @@ fn faults_of(lab_file: &str, directory: &Path) -> Faults {
             router: nowhere(),
             worker: nowhere(),
             host: nowhere(),
+            server: nowhere(),
             others: Default::default(),
         },
     };
