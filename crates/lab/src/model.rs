@@ -148,6 +148,9 @@ pub struct DiskGroup {
     pub rebuild_rate: Option<u64>,
     /// Index of a disk that caches them.
     pub cache: Option<usize>,
+    /// What they serve lies on a logical volume.
+    #[serde(default)]
+    pub lvm: bool,
 }
 
 /// A level of redundancy.

@@ -12,13 +12,14 @@ use crate::layers::LAYERS;
 const HAVE_OPTIONS: [&str; 2] = ["crates/cli/", "crates/bench/"];
 
 /// Where options of other programs are written, or programs that have them.
-const OF_OTHER_PROGRAMS: [&str; 11] = [
+const OF_OTHER_PROGRAMS: [&str; 12] = [
     "crates/lab/src/image/packages.rs",
     "crates/lab/src/image/program.rs",
     "crates/lab/src/qemu/version.rs",
     "crates/lab/src/rack/array.rs",
     "crates/lab/src/rack/groups.rs",
     "crates/lab/src/rack/snapshot.rs",
+    "crates/lab/src/rack/volume.rs",
     "crates/ceph/src/command.rs",
     "crates/ceph/src/pool.rs",
     "crates/ceph/src/up.rs",

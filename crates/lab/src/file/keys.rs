@@ -58,6 +58,7 @@ keys! {
         "iops": "300",
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",
+        "lvm": "true",
     }
     /// A fast disk that caches others.
     SSD_CACHE "ssd-cache" "an SSD cache" telling "size" {
@@ -139,7 +140,7 @@ keys! {
 pub(super) const NOT_YET: [(&str, &[&str]); 7] = [
     ("lab", &["initiators", "faults", "clients"]),
     ("network", &["vlan", "mpls"]),
-    ("storage", &["cache", "lvm"]),
+    ("storage", &["cache"]),
     ("disks", &["cache", "spares"]),
     ("vm", &["host", "networks"]),
     ("vm-disk", &["snapshot", "protocol", "path-policy"]),

@@ -81,6 +81,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
         missing: 0,
         rebuild_rate: None,
         cache: None,
+        lvm: false,
     };
     let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
     let mut cache = None;
@@ -101,6 +102,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
         group.missing =
             value::number(&section, "missing", 1, 24, diagnostics).unwrap_or(0) as usize;
         group.rebuild_rate = rebuild_rate(&section, diagnostics);
+        group.lvm = section.flag("lvm", diagnostics).unwrap_or(false);
         fits(&section, &title, &group, diagnostics);
     }
     storage.disks.extend(std::iter::repeat_n(disk, group.count));

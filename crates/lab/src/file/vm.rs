@@ -258,6 +258,8 @@ fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
     // A generous estimate of an array's metadata at the start of each disk; ext4's own metadata
     // takes a tenth.
     const RECORDS_BYTES: u64 = 8 << 20;
+    // LVM's, and what does not fill one of its extents.
+    const VOLUME_BYTES: u64 = 8 << 20;
     let of = |storage: usize, name: &str, group: usize| {
         let guest = &lab.storage[storage];
         let group = &guest.groups[group];
@@ -266,6 +268,7 @@ fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
             None => each,
             Some(raid) => raid.data_disks(group.count) as u64 * each.saturating_sub(RECORDS_BYTES),
         };
+        let bytes = bytes.saturating_sub(if group.lvm { VOLUME_BYTES } else { 0 });
         (bytes, format!("{}.{name}", guest.name))
     };
     match datastore {

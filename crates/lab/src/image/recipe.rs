@@ -4,8 +4,8 @@
 pub(super) const KERNEL: &str = "linux-image-amd64";
 
 /// Packages with the storage guest's programs.
-pub(super) const STORAGE: [&str; 6] =
-    ["busybox-static", "nfs-kernel-server", "dmsetup", "mdadm", "e2fsprogs", "iproute2"];
+pub(super) const STORAGE: [&str; 7] =
+    ["busybox-static", "nfs-kernel-server", "dmsetup", "lvm2", "mdadm", "e2fsprogs", "iproute2"];
 
 /// Packages with a host's programs, in addition to those of the storage guest. The library is listed
 /// because apt would otherwise choose a substitute for it.
@@ -129,13 +129,14 @@ pub(super) const CLIENT_PROGRAMS: [&str; 6] =
     ["sbin/mount.nfs", "sbin/iscsid", "sbin/iscsiadm", "sbin/dmsetup", "sbin/tc", "bin/ip"];
 
 /// Programs of the storage guest; the libraries that they load are found automatically.
-pub(super) const PROGRAMS: [&str; 9] = [
+pub(super) const PROGRAMS: [&str; 10] = [
     "sbin/rpcbind",
     "usr/sbin/rpc.nfsd",
     "usr/sbin/rpc.mountd",
     "usr/sbin/exportfs",
     "sbin/mdadm",
     "sbin/dmsetup",
+    "sbin/lvm",
     "sbin/mke2fs",
     "sbin/tc",
     "bin/ip",
@@ -149,10 +150,11 @@ pub(super) const FILES: [&str; 5] =
 const CONTROL: (&str, u32, &str) = ("control.sh", 0o644, include_str!("control.sh"));
 
 /// Our own files: path, permissions, contents.
-pub(super) const OURS: [(&str, u32, &str); 6] = [
+pub(super) const OURS: [(&str, u32, &str); 7] = [
     ("init", 0o755, include_str!("storage-init.sh")),
     CONTROL,
     ("etc/exports", 0o644, ""),
+    ("etc/lvm/lvm.conf", 0o644, include_str!("lvm.conf")),
     ("etc/passwd", 0o644, "root:x:0:0:root:/:/bin/sh\n_rpc:x:100:65534::/:/bin/false\n"),
     ("etc/group", 0o644, "root:x:0:\nnogroup:x:65534:\n"),
     ("etc/nsswitch.conf", 0o644, "passwd: files\ngroup: files\nhosts: files\n"),

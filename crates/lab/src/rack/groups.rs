@@ -7,6 +7,7 @@
 
 use super::array::{self, delayed_name, group_device, raw_device};
 use super::on_disks::{Disks, export_path};
+use super::volume;
 use crate::model::{DiskGroup, Lab, Mounted, NfsVersion, Storage};
 
 /// The program, with the option of not waiting for udev.
@@ -46,6 +47,12 @@ pub(super) fn make(storage: &Storage, disks: Disks, lines: &mut Vec<String>) -> 
             lines.push(format!("sectors=$(blockdev --getsz {})", group_device(storage, group)));
             let table = table(storage, group);
             lines.push(format!("{DMSETUP} create {top} {NO_UDEV} --table \"{table}\""));
+        }
+        let (of, below) = (&storage.groups[group], below(storage, group));
+        match disks {
+            Disks::New if of.lvm => lines.extend(volume::make(of, &below)),
+            Disks::Kept if of.lvm => lines.push(volume::find(of, &below)),
+            _ => {}
         }
     }
     (0..storage.groups.len()).map(|group| served(storage, group)).collect()
@@ -138,6 +145,10 @@ pub(super) fn take_up(lab: &Lab, index: usize) -> String {
             lines.push(format!("{DMSETUP} resume {NO_UDEV} {top}"));
             lines.push(format!("blockdev --flushbufs /dev/mapper/{top}"));
         }
+        // A volume lies where it lay: a snapshot has the same records of LVM.
+        if group.lvm {
+            lines.push(format!("blockdev --flushbufs {}", volume::device(group)));
+        }
     }
     for number in 0..storage.exports.len() {
         let path = export_path(&storage.exports[number].name);
@@ -223,6 +234,12 @@ fn table(storage: &Storage, group: usize) -> String {
 
 /// The device of a group that is served.
 fn served(storage: &Storage, group: usize) -> String {
+    let of = &storage.groups[group];
+    if of.lvm { volume::device(of) } else { below(storage, group) }
+}
+
+/// The same without its logical volume.
+fn below(storage: &Storage, group: usize) -> String {
     match top(storage, group) {
         Some(top) => format!("/dev/mapper/{top}"),
         None => group_device(storage, group),

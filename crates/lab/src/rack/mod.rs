@@ -31,6 +31,7 @@ mod status;
 mod targets;
 mod template;
 mod up;
+mod volume;
 mod vpn;
 mod write_logs;
 

@@ -14,7 +14,7 @@ use crate::place::{Place, said};
 /// A mirror behind a LUN, and a mirror behind an export.
 const LAB: &str = "networks: {lan: {delay: 100us}}\n\
                    storage: {nas: {network: lan, disks: {mirror: {size: 64MiB, count: 2, raid: 1}, \
-                   pair: {size: 96MiB, count: 2, raid: 1, latency: 1ms}}, \
+                   pair: {size: 96MiB, count: 2, raid: 1, latency: 1ms, lvm: true}}, \
                    luns: {vm: mirror}, exports: {files: pair}}}\n\
                    vms: {vm: {disk: {datastore: local, size: 8MiB}}}\n";
 

@@ -1,5 +1,5 @@
 //! A lab's snapshot with real guests: what is written after it is gone after a rollback, for clients that stay
-//! connected, over iSCSI, FC and both versions of NFS, from arrays and behind a cache.
+//! connected, over iSCSI, FC and both versions of NFS, from arrays, logical volumes and behind a cache.
 
 use stormeter_lab::{LabError, Snapshots};
 
@@ -9,10 +9,10 @@ const LAB: &str = "\
 storage:
   nas:
     disks:
-      files: {size: 96MiB, iops: 500}
+      files: {size: 96MiB, iops: 500, lvm: true}
       four: {size: 96MiB}
       mirror: {size: 64MiB, count: 2, raid: 1, latency: 1ms}
-      parity: {size: 64MiB, count: 3, raid: 5}
+      parity: {size: 64MiB, count: 3, raid: 5, lvm: true}
       slow: {size: 64MiB, iops: 500, ssd-cache: {size: 32MiB}}
     exports: {files: files, four: four}
     luns: {mirror: {disks: mirror, protocol: fc}, parity: parity, slow: slow}
