@@ -16,6 +16,11 @@ pub(super) const AS: u32 = 65000;
 /// The cost of the tunnel that stands in for a sham link: less than that of any other way.
 const TUNNEL_COST: u32 = 1;
 
+/// The distance of the routes of OSPF in a VPN: less than the 20 of a route that BGP brings from another edge. With OSPF's
+/// usual 110, an edge that restarts while the link of its customer is down keeps the other edge's route to what is behind
+/// itself when the link is back; the other edge's own route leads through the tunnel, and packets circle between the two.
+const INSIDE_VPN: u32 = 15;
+
 /// Lines that write the configuration of a router's daemons and start them.
 pub(super) fn lines(lab: &Lab, index: usize, links: &[Link], tunnels: &[Tunnel]) -> Vec<String> {
     let router = Router { lab, index, links, tunnels };
@@ -85,6 +90,7 @@ impl Router<'_> {
         for domain in self.vrfs() {
             text += &format!("router ospf vrf {}\n ospf router-id {id}\n{timers}", vrf(domain));
             text += " redistribute bgp route-map customers\n";
+            text += &format!(" distance ospf intra-area {INSIDE_VPN}\n");
         }
         if !self.vrfs().is_empty() {
             // The ends of tunnels must not be reached through them.
@@ -149,4 +155,33 @@ fn neighbour(cost: u32) -> String {
     format!(
         " ip ospf network point-to-point\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n ip ospf cost {cost}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::parse_lab;
+    use crate::links::links;
+    use crate::links::tests::LAB;
+    use crate::rack::vpn::tunnels;
+
+    #[test]
+    fn in_a_vpn_its_own_routes_come_before_those_of_the_other_edge() {
+        let lab = parse_lab(LAB).unwrap();
+        let links = links(&lab);
+        let all = |router| lines(&lab, router, &links, &tunnels(&lab, &links)).join("\n");
+        let [ce1, pe1, pe2, ce2] = [0, 1, 2, 3].map(all);
+        for edge in [&pe1, &pe2] {
+            let (before, of_vrf) = edge.split_once("router ospf vrf vpn1\n").unwrap();
+            let of_vrf = of_vrf.split("\nip prefix-list").next().unwrap();
+            assert!(of_vrf.lines().any(|line| line == " distance ospf intra-area 15"), "{edge}");
+            assert!(
+                !before.contains("distance"),
+                "that of the provider's own is the usual: {edge}"
+            );
+        }
+        for customer in [&ce1, &ce2] {
+            assert!(!customer.contains("distance"), "{customer}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! Whether the guests of routed networks reach each other. A lab is up when they do, and only then are storage guests
-//! mounted through routers.
+//! Whether the guests of routed networks reach each other. A lab is up when they do and every router has all of its
+//! neighbours: until then a second way may not carry yet. Only then are storage guests mounted through routers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,16 +19,28 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// How long a router may take to tell what it knows.
 const TELLS: Duration = Duration::from_secs(20);
 
-/// Waits until each guest at a routed network reaches the others with the same routes.
+/// Waits until each guest at a routed network reaches the others with the same routes, and then until each router has all
+/// of its neighbours. In this order, because asking routers takes their processors from what they are doing.
 ///
 /// # Errors
-/// One is not reached; what each router lacks.
+/// A guest is not reached, or a router has not all neighbours; what each router lacks.
 pub(super) fn wait(
     directory: &Path,
     lab: &Lab,
     keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<(), LabError> {
     let end = Instant::now() + CONVERGES;
+    reached(directory, lab, end, keep_going)?;
+    met(directory, lab, end, keep_going)
+}
+
+/// Waits until each guest at a routed network reaches the others with the same routes.
+fn reached(
+    directory: &Path,
+    lab: &Lab,
+    end: Instant,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(), LabError> {
     let hosts = (0..lab.hosts.len()).map(Node::Host);
     for node in hosts.chain((0..lab.storage.len()).map(Node::Storage)) {
         for (name, address) in far_ends(lab, node) {
@@ -123,10 +135,25 @@ pub(super) fn expected(lab: &Lab, router: usize) -> Known {
 /// One does not; what each router lacks.
 pub(super) fn settle(directory: &Path, lab: &Lab) -> Result<(), LabError> {
     let end = Instant::now() + CONVERGES;
+    let keep_going = &mut || true;
+    met(directory, lab, end, keep_going)?;
+    reached(directory, lab, end, keep_going)
+}
+
+/// Waits until each router has all of its neighbours.
+fn met(
+    directory: &Path,
+    lab: &Lab,
+    end: Instant,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(), LabError> {
     loop {
         let lacks = neighbours(directory, lab);
         if lacks.is_empty() {
-            return wait(directory, lab, &mut || true);
+            return Ok(());
+        }
+        if !keep_going() {
+            return Err(LabError::Interrupted);
         }
         if Instant::now() > end {
             let (seconds, lacks) = (CONVERGES.as_secs(), lacks.join("; "));
