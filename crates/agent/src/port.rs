@@ -16,8 +16,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::serial_handshake::accept_session;
 use crate::serve::{Stop, serve};
 
-/// How long to pause while the other end is not open.
+/// How long to pause while the other end is not open, and after how many pauses, two seconds, an agent of which nothing
+/// has been wanted looks less often: an emulated processor feels each look.
 const NOT_OPEN: Duration = Duration::from_millis(5);
+const SILENT: Duration = Duration::from_millis(150);
+const MANY: u32 = 400;
+
+/// The pause before the next look, after that many at which the other end was not open.
+fn pause(looks: u32) -> Duration {
+    if looks < MANY { NOT_OPEN } else { SILENT }
+}
 
 /// Serves controllers at the port, one after the other, forever. `say` receives the reason when one
 /// ends early.
@@ -28,7 +36,11 @@ pub fn serve_port(port: &Path, version: &str, say: &mut dyn FnMut(&str)) -> io::
     // A port can be opened only once: both directions use the same file.
     let mut line = Line(OpenOptions::new().read(true).write(true).open(port)?);
     loop {
-        accept_session(&mut line, version, &mut || thread::sleep(NOT_OPEN))?;
+        let mut looks = 0_u32;
+        accept_session(&mut line, version, &mut || {
+            thread::sleep(pause(looks));
+            looks = looks.saturating_add(1);
+        })?;
         let (input, output) = (line.again()?, line.again()?);
         if let Err(error) = serve(input, output, version, Stop::default()) {
             say(&error.to_string());
