@@ -18,6 +18,7 @@ mod commands;
 mod embedded;
 mod ending;
 mod exit;
+mod guests;
 mod help;
 mod hosts;
 mod live;

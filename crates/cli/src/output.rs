@@ -25,6 +25,7 @@ pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
         finished,
         ceilings,
         host_shares,
+        guests,
         elasticities,
         analysis,
     } = conclusion;
@@ -46,6 +47,7 @@ pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
         analysis,
         ceilings: &ceilings,
         host_shares: (&records, &host_shares),
+        guests: &guests,
         elasticities: &elasticities,
     })
 }

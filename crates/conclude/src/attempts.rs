@@ -302,6 +302,7 @@ mod tests {
             },
             incidents: Vec::new(),
             monitor: Vec::new(),
+            guests: Vec::new(),
             components: Vec::new(),
             attempt,
         }

@@ -4,6 +4,7 @@ use stormeter_results::{
     Elasticity, Event, EventKind, Finished, Header, HostShare, Phase, ResultsError, ResultsFile,
     TrialOutcome, TrialRecord,
 };
+use stormeter_statistics::guests::{self, GuestSummary, GuestTrial};
 use stormeter_statistics::{
     Analysis, CeilingKind, CellTrial, Fact, FailedTrials, LawFinding, MeasuredCeiling,
     Surroundings, analyse,
@@ -27,6 +28,8 @@ pub struct Conclusion {
     pub ceilings: Vec<MeasuredCeiling>,
     /// What each host did in the trials that several hosts carried out, by the trials' numbers.
     pub host_shares: Vec<(u64, HostShare)>,
+    /// What the guests of the rack did in the windows of trials, of a study on such guests.
+    pub guests: Vec<GuestSummary>,
     /// What more of each component would bring, of a prediction.
     pub elasticities: Vec<Elasticity>,
     /// The conclusions.
@@ -50,14 +53,16 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
     };
     let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
     let events = file.events()?;
-    if let Some(finding) = resumed_after_verdict(&events) {
-        analysis.findings.push((None, finding));
-        analysis.findings.sort_by_key(|(_, finding)| finding.severity);
-    }
+    let starved = guests::starved(&guest_trials(&header.plan, &trials, &attempts));
+    let starved = starved.map(|(cell, finding)| (Some(cell), finding));
+    let others = resumed_after_verdict(&events).map(|finding| (None, finding));
+    analysis.findings.extend(starved.into_iter().chain(others));
+    analysis.findings.sort_by_key(|(_, finding)| finding.severity);
     Ok(Conclusion {
         analysis,
         ceilings: surroundings.ceilings,
         host_shares: file.host_shares()?,
+        guests: guests::summaries(&guest_trials(&header.plan, &trials, &attempts)),
         elasticities: file.elasticities()?,
         events,
         finished: file.finished()?,
@@ -85,6 +90,26 @@ pub fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTria
             TrialOutcome::Failed { .. } => None,
         })
         .collect()
+}
+
+/// The same trials, for what the guests of the rack did.
+fn guest_trials<'a>(
+    plan: &StudyPlan,
+    trials: &'a [TrialRecord],
+    attempts: &Attempts,
+) -> Vec<GuestTrial<'a>> {
+    let counts = |trial: &&TrialRecord| {
+        trial.phase == Phase::Main && attempts.counts(trial) && !trial.guests.is_empty()
+    };
+    let of_guests = trials.iter().filter(counts).filter_map(|trial| match &trial.outcome {
+        TrialOutcome::Measured { sample, .. } => {
+            // Fixed work starts with its first request.
+            let ramp_ns = if sample.steps.is_empty() { plan.timing.ramp_ns } else { 0 };
+            Some(GuestTrial { cell: trial.cell?, ramp_ns, guests: &trial.guests })
+        }
+        TrialOutcome::Failed { .. } => None,
+    });
+    of_guests.collect()
 }
 
 /// What is known in addition to the measured trials, except for caches and promises; `is_null` says for each datastore of the plan

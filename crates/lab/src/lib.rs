@@ -21,7 +21,8 @@ pub use file::{LabErrors, key_lists, lab_schema, parse_lab};
 pub use image::{Cache, Images};
 pub use model::*;
 pub use rack::{
-    AcceleratorChoice, Ended, Faults, GuestAgent, GuestStatus, LabDatastore, Power, Snapshots,
-    Started, Status, UpOptions, agents, console, datastores, down, status, status_text, up,
+    AcceleratorChoice, Counters, Ended, Faults, GuestAgent, GuestPart, GuestStatus, LabDatastore,
+    Power, Snapshots, Started, Status, UpOptions, Watch, agents, console, datastores, down, status,
+    status_text, up,
 };
 pub use services::{Ftp, Services, Vnc};

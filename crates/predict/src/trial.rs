@@ -129,6 +129,7 @@ impl TrialRun<'_> {
             incidents: Vec::new(),
             monitor: usage::monitor(place, sink, &sample, &uses, ramp_ns),
             hosts: Vec::new(),
+            guests: Vec::new(),
             modelled: Some(Modelled {
                 elapsed_ns: machine.time().now_ns(),
                 components: usage::thinned(uses),

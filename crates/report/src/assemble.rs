@@ -8,13 +8,14 @@ use std::collections::HashSet;
 use stormeter_results::{
     Elasticity, Event, FinishReason, Header, HostShare, Incident, Phase, TrialOutcome, TrialRecord,
 };
+use stormeter_statistics::guests::GuestSummary;
 use stormeter_statistics::{
     Analysis, Fact, LawFinding, MeasuredCeiling, bottleneck, metrics, monitor,
 };
 use stormeter_study::Cell;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
-use crate::full::{cell_name, disturbed, hosts};
+use crate::full::{cell_name, disturbed, guest_traces, guests, hosts};
 use crate::incidents::incidents_of;
 use crate::label::datastore_labels;
 use crate::model::{
@@ -99,6 +100,8 @@ pub struct Parts<'a> {
     pub ceilings: &'a [MeasuredCeiling],
     /// The trials themselves and the activity of each of several hosts, by the number of the trial.
     pub host_shares: (&'a [&'a TrialRecord], &'a [(u64, HostShare)]),
+    /// The guests of the rack over the windows of trials.
+    pub guests: &'a [GuestSummary],
     /// The gain from more of each component, in a prediction.
     pub elasticities: &'a [Elasticity],
     /// The command that repeats the study, ready for a shell.
@@ -117,15 +120,19 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         analysis,
         ceilings: measured_ceilings,
         host_shares: (records, shares),
+        guests: summaries,
         elasticities,
         repeat_command,
         names,
     } = parts;
+    let guests = guests(summaries);
     let mut report = Report {
         status: status(trials, finished, &analysis),
         traces: traces(&header, trials),
         ceilings: ceilings(&header, trials, measured_ceilings),
         hosts: hosts(&header, records, shares),
+        guest_traces: guest_traces(&guests, records, (begin_ms(trials), AVERAGE_NS)),
+        guests,
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
         unlike_promises: None,

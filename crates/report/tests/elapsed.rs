@@ -61,6 +61,7 @@ fn trial(started_unix_ms: u64, elapsed_ns: u64) -> TrialRecord {
         },
         incidents: vec![],
         monitor: vec![],
+        guests: vec![],
         components: vec![],
         attempt: Attempt::default(),
     }
@@ -87,6 +88,7 @@ fn report(trials: &[TrialRecord]) -> Report {
         analysis: nothing,
         ceilings: &[],
         host_shares: (&records, &[]),
+        guests: &[],
         elasticities: &[],
         repeat_command: String::new(),
         names: study_key,

@@ -13,7 +13,7 @@ use stormeter_statistics::{Comparison, Fact, Interval, LawFinding, Touched};
 use stormeter_study::{Blocks, EqualLoad, Metric, Order, Prepare, Reset, Unit, WorkloadKind};
 use stormeter_testkit::{assert_golden, undescribed, violations};
 use stormeter_trial::{Burst, Distribution, FlushEvery, Verified};
-use study_fixture::{Shape, comparison, disturbed, fixed_work, made, study, usual};
+use study_fixture::{Shape, comparison, disturbed, fixed_work, made, on_guests, study, usual};
 
 fn parsed_schema() -> Value {
     serde_json::from_str(&derived_schema()).unwrap()
@@ -70,7 +70,8 @@ fn reports() -> Vec<Report> {
     rated.findings.clear();
     rated.analysis.cells[1].relative.clear();
     let predicted = study_fixture::predicted();
-    let of_studies = [study(), odd, empty, killed, fixed_work(), predicted, disturbed()];
+    let of_studies =
+        [study(), odd, empty, killed, fixed_work(), predicted, disturbed(), on_guests()];
     of_studies.into_iter().chain([comparison(), unlike, rated]).collect()
 }
 

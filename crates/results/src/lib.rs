@@ -46,6 +46,7 @@
 //!     },
 //!     incidents: vec![],
 //!     monitor: vec![],
+//!     guests: vec![],
 //!     components: vec![],
 //!     attempt: Attempt::default(),
 //! };
@@ -75,6 +76,7 @@ mod fact;
 mod file;
 mod finished;
 mod format;
+mod guest;
 mod header;
 mod host;
 mod incident;

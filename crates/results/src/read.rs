@@ -17,7 +17,8 @@ use crate::finished::{Event, EventKind};
 use crate::header::Header;
 use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
 use crate::{
-    component, disturbance, early, fact, incident, issue, monitor, note, settled, step, verified,
+    component, disturbance, early, fact, guest, incident, issue, monitor, note, settled, step,
+    verified,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -81,6 +82,7 @@ pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
         form: format(&transaction)?,
         verified: verified::has_tables(&transaction)?,
         issue: issue::has_table(&transaction)?,
+        guests: guest::has_tables(&transaction)?,
     };
     let mut select = transaction.prepare("SELECT * FROM trial ORDER BY id")?;
     let trials = select.query_map([], |row| trial(&transaction, file, row))?;
@@ -96,6 +98,8 @@ struct File {
     verified: bool,
     /// Whether it has the table of service times and lateness.
     issue: bool,
+    /// Whether it has the tables of guests.
+    guests: bool,
 }
 
 impl File {
@@ -180,6 +184,10 @@ fn trial(connection: &Connection, file: File, row: &Row) -> Result<TrialRecord> 
         },
         monitor: match file.has_studies() {
             true => monitor::read(connection, id)?,
+            false => Vec::new(),
+        },
+        guests: match file.guests {
+            true => guest::read(connection, id)?,
             false => Vec::new(),
         },
         components: match file.has_components() {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_disk::Incident;
-use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure, TrialNote};
+use stormeter_trial::{
+    ComponentUse, CpuUsage, GuestActivity, MonitorRow, Sample, TrialFailure, TrialNote,
+};
 
 /// One trial: where it stood in the study and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub struct TrialRecord {
     /// Host activity during the trial; empty if it could not be read.
     #[serde(default)]
     pub monitor: Vec<MonitorRow>,
+    /// What the guests of a rack did during the trial; empty if it ran on none.
+    #[serde(default)]
+    pub guests: Vec<GuestActivity>,
     /// The load on the parts of the site; empty for a measurement.
     #[serde(default)]
     pub components: Vec<ComponentUse>,

@@ -14,7 +14,7 @@ use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
 use crate::{
-    component, disturbance, fact, incident, issue, monitor, note, settled, step, verified,
+    component, disturbance, fact, guest, incident, issue, monitor, note, settled, step, verified,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -106,6 +106,7 @@ pub(crate) fn trial(connection: &Connection, trial: &TrialRecord) -> Result<()> 
     }
     incident::write(connection, trial.id, &trial.incidents)?;
     monitor::write(connection, trial.id, &trial.monitor)?;
+    guest::write(connection, trial.id, &trial.guests)?;
     component::write(connection, trial.id, &trial.components)
 }
 

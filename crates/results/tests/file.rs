@@ -390,3 +390,32 @@ fn a_file_without_the_tables_of_verified_trials_opens_and_resumes() {
         connection.query_row("SELECT what FROM corruption LIMIT 1", [], |row| row.get(0)).unwrap();
     assert!(words.starts_with("disk "), "{words}");
 }
+
+/// A file from before guests were watched: it opens, and trials with guests can be added.
+#[test]
+fn a_file_without_the_tables_of_guests_opens_and_resumes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let all: Vec<_> = (0..20).map(|id| trial(6, id)).collect();
+    let (with, without): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|trial| !trial.guests.is_empty());
+    assert!(!with.is_empty() && !without.is_empty());
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    for trial in &without {
+        file.append_trial(trial, &[]).unwrap();
+    }
+    drop(file);
+    let connection = Connection::open(&path).unwrap();
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('guest', 'guest_monitor')";
+    let count = |row: &rusqlite::Row| row.get::<_, i64>(0);
+    assert_eq!(connection.query_row(tables, [], count).unwrap(), 0);
+    drop(connection);
+    let mut file = ResultsFile::open_for_resume(&path).unwrap();
+    assert_eq!(file.trials().unwrap(), without);
+    for trial in &with {
+        file.append_trial(trial, &[]).unwrap();
+    }
+    let mut expected = [without, with].concat();
+    expected.sort_by_key(|trial| trial.id);
+    assert_eq!(file.trials().unwrap(), expected);
+}

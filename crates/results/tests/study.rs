@@ -68,6 +68,13 @@ fn cells_that_the_plan_does_not_have_are_refused() {
         ("UPDATE monitor SET at_ns = -1", "at_ns = -1"),
         ("DELETE FROM monitor", "interval that is not there"),
         ("DELETE FROM monitor_core WHERE core = 0", "leaves a CPU out"),
+        ("UPDATE guest SET number = number + 100", "guests that are not counted from 0"),
+        ("UPDATE guest SET kind = 'toaster'", "the kind of guest"),
+        ("UPDATE guest_monitor SET number = number + 100", "not counted from 0"),
+        ("UPDATE guest_monitor SET memory_bytes = -1", "memory_bytes = -1"),
+        ("DELETE FROM guest WHERE number = 0", "not counted from 0"),
+        ("DELETE FROM guest", "guest that is not there"),
+        ("DROP TABLE guest_monitor", "no such table"),
         ("UPDATE step SET times = -4", "times = -4"),
         ("DROP TABLE step", "no such table"),
     ] {

@@ -92,7 +92,7 @@ fn watch(
 
 /// The time until the next multiple of the interval. A multiple that is closer than half an interval (the last wait
 /// ended early) or past (it ended late) is skipped.
-fn next_reading(elapsed: Duration, interval: Duration) -> Duration {
+pub(crate) fn next_reading(elapsed: Duration, interval: Duration) -> Duration {
     let (elapsed_ns, interval_ns) = (nanoseconds(elapsed), nanoseconds(interval).max(1));
     let left_ns = interval_ns - elapsed_ns % interval_ns;
     let short = 2 * left_ns < interval_ns && elapsed_ns > 0;

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use stormeter_results::{HostShare, Incident};
-use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialFailure, TrialNote};
+use stormeter_trial::{
+    ComponentUse, CpuUsage, GuestActivity, MonitorRow, Sample, TrialFailure, TrialNote,
+};
 
 use crate::modelled::Modelled;
 
@@ -24,6 +26,9 @@ pub struct TrialEnd {
     /// For a trial on several hosts: the share of each.
     #[serde(default)]
     pub hosts: Vec<HostShare>,
+    /// What the guests of a rack did. The controller of the study watches them: agents know nothing of it.
+    #[serde(skip)]
+    pub guests: Vec<GuestActivity>,
     /// For a trial on a model: what only a model can know.
     #[serde(skip)]
     pub modelled: Option<Modelled>,

@@ -415,6 +415,7 @@ impl Joined {
             incidents,
             monitor,
             hosts: Vec::new(),
+            guests: Vec::new(),
             modelled: None,
         })
     }

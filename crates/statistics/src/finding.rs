@@ -172,6 +172,14 @@ pub enum Fact {
         /// How often they were preempted.
         pushed_off: u64,
     },
+    /// Guests of the rack were ready to run and the machine that runs them had no CPU for them, for more than
+    /// [`crate::guests::GUEST_STARVED`] of the window.
+    GuestsStarved {
+        /// In which trials.
+        seen_in: SeenIn,
+        /// The guests in the trial with the longest wait, that one first.
+        waits: Vec<GuestWait>,
+    },
     /// Other programs used the CPUs.
     OtherPrograms {
         /// This share of all of them.
@@ -376,6 +384,7 @@ impl Fact {
             Fact::AnsweredAtOnce { .. }
             | Fact::IssuedLate { .. }
             | Fact::Starved { .. }
+            | Fact::GuestsStarved { .. }
             | Fact::OtherPrograms { .. }
             | Fact::ShortOfMemory(_)
             | Fact::BusyBefore(_)
@@ -439,4 +448,13 @@ pub struct Promised {
     pub name: String,
     /// The promise.
     pub promise: Promise,
+}
+
+/// How long a guest waited for a CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GuestWait {
+    /// Its name in the rack.
+    pub guest: String,
+    /// For this share of the window.
+    pub share: f64,
 }

@@ -51,6 +51,7 @@ pub mod equivalence;
 mod estimate;
 mod finding;
 pub mod fit;
+pub mod guests;
 pub mod histogram;
 pub mod holm;
 mod lateness;
@@ -90,8 +91,8 @@ pub use describe::Summary;
 pub use equivalence::{Equivalence, Margin, MeanDifference, NonInferiority};
 pub use estimate::{Estimate, Interval};
 pub use finding::{
-    Backlog, BrokenBy, Fact, FailedTrials, LawFinding, MeasuredAgain, Promised, SeenIn, Severity,
-    Tally,
+    Backlog, BrokenBy, Fact, FailedTrials, GuestWait, LawFinding, MeasuredAgain, Promised, SeenIn,
+    Severity, Tally,
 };
 pub use histogram::{Bins, Histogram};
 pub use metric_summary::MetricSummary;

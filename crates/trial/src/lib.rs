@@ -59,6 +59,7 @@ mod failure;
 mod fixed_work;
 mod fixed_work_trial;
 mod flush_every;
+mod guest;
 pub mod histogram;
 mod issue;
 mod memory;
@@ -87,6 +88,7 @@ pub use fixed_work::{
 };
 pub use fixed_work_trial::{FixedWork, FixedWorkError, FixedWorkTrial, SMALL_BYTES};
 pub use flush_every::FlushEveryError;
+pub use guest::{GuestActivity, GuestKind, GuestRow};
 pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
 pub use memory::{Memory, MemoryPlace};

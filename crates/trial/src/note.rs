@@ -51,6 +51,11 @@ pub enum NoteFact {
         /// The system's message.
         said: String,
     },
+    /// The guests of the rack could not be watched, or not to the end.
+    GuestsUnwatched {
+        /// What was wrong.
+        said: String,
+    },
     /// The CPU time of the datastore's server is unknown.
     TargetUnknown {
         /// The reason.

@@ -14,6 +14,7 @@ use crate::commands::compare::command_line;
 use crate::embedded::Embedded;
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
+use crate::guests::guests;
 use crate::hosts;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
@@ -84,6 +85,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
             let mut null_servers = NullServerChildren::default();
             let collaborators = Collaborators {
                 null_servers: Some(&mut null_servers),
+                guests: guests(&request.plan, &options.lab)?,
                 executor: fleet.as_mut().map(|fleet| fleet as &mut dyn Executor),
                 rack_control: rack_control
                     .as_mut()

@@ -33,6 +33,7 @@ mod template;
 mod up;
 mod volume;
 mod vpn;
+mod watch;
 mod write_logs;
 
 pub use console::console;
@@ -44,3 +45,4 @@ pub use power::Power;
 pub use snapshot::Snapshots;
 pub use status::{GuestAgent, GuestStatus, Status, agents, status, status_text};
 pub use up::{Started, UpOptions, up};
+pub use watch::{Counters, GuestPart, Watch};

@@ -76,6 +76,7 @@ fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     assert!(!text.contains("not what was written"), "{text}");
     // The study waited until all was as before.
     whole();
+    every_guest_was_watched(&place);
 
     let mut faults = Faults::open(&place.directory()).unwrap();
     let mut apply = |fault: &str| faults.apply(&fault.parse().unwrap());
@@ -96,4 +97,31 @@ fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     assert_eq!(place.script("client", &[works]), "ready");
     assert_eq!(place.script("client", &SERVED), "ready");
     place.down();
+}
+
+/// Also those that drive nothing and have no agent.
+fn every_guest_was_watched(place: &Place) {
+    let text = place.done(&["report", "a.db", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let guests = report["guests"].as_array().unwrap();
+    let named: Vec<_> = guests
+        .iter()
+        .map(|guest| [&guest["name"], &guest["kind"]].map(|it| it.as_str().unwrap()))
+        .collect();
+    let [ce1, pe1, pe2, ce2] = ["ce1", "pe1", "pe2", "ce2"].map(|name| [name, "router"]);
+    assert_eq!(named, [ce1, pe1, pe2, ce2, ["san", "storage"], ["client", "host"]]);
+    for guest in guests {
+        let figure = |name: &str| guest[name].as_f64().unwrap();
+        assert!(figure("cpus_mean") > 0.0 && figure("cpus_most") < 64.0, "{guest}");
+        assert!((0.0..=1.0).contains(&figure("waited_most")), "{guest}");
+        assert!(figure("memory_most_bytes") > 1e6, "{guest}");
+    }
+    // Rows of a whole study: the page draws them.
+    place.done(&["report", "a.db", "--html", "a.html"]);
+    let page = std::fs::read_to_string(place.path("a.html")).unwrap();
+    assert!(page.contains("id=\"guests-cpu-title\"") && page.contains("id=\"guests-disk-title\""));
+    // The host's agent counts what passes over its links.
+    let networks = page.split("id=\"guests-network-title\"").nth(1).unwrap();
+    let networks = networks.split("</svg>").next().unwrap();
+    assert!(networks.contains("client (host)") && !networks.contains("pe1"), "{networks}");
 }

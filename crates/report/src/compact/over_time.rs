@@ -52,7 +52,7 @@ pub(super) fn over_time(report: &Compact) -> Option<Markup> {
 fn panels(report: &Compact, group: usize) -> [Panel; 2] {
     let thinned: Vec<(&TrialSeries, Vec<SeriesPoint>)> =
         report.trials.iter().map(|trial| (trial, thin(&trial.points, group))).collect();
-    let panel = |title, unit, value: fn(&SeriesPoint) -> Option<f64>| {
+    let panel = |title: &str, unit, value: fn(&SeriesPoint) -> Option<f64>| {
         let lines = thinned.iter().map(|(trial, points)| Line {
             class: format!("line {}", color_class(trial.datastore)),
             dashes: "none",
@@ -64,7 +64,7 @@ fn panels(report: &Compact, group: usize) -> [Panel; 2] {
                     .collect(),
             ),
         });
-        Panel { title, unit, lines: lines.collect() }
+        Panel { title: title.into(), unit, lines: lines.collect() }
     };
     [
         panel("IOPS", Unit::Count, |point| Some(point.iops)),

@@ -4,6 +4,7 @@
 //! relative to the baseline shows all of them and the details are folded away.
 
 pub(crate) mod grid;
+pub(crate) mod guests;
 pub(crate) mod hosts;
 mod matrix;
 pub(crate) mod page;
@@ -14,6 +15,7 @@ pub(crate) mod why;
 pub(crate) mod words;
 
 pub(crate) use grid::cell_name;
+pub(crate) use guests::{guest_traces, guests};
 pub(crate) use hosts::hosts;
 pub(crate) use steps::disturbed;
 

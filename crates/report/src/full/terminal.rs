@@ -68,6 +68,7 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     why::terminal(&grid, width, paint, &mut text);
     steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
+    guests(&grid, width, paint, &mut text);
     closing(&grid, with_intervals, (width, paint), &mut text);
     if options.repeat {
         push_line(&mut text, "");
@@ -283,6 +284,26 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         }
     }
     for line in wrap(super::hosts::CAPTION, width, "", "") {
+        push_line(text, &paint.with(Style::Dim, &line));
+    }
+    push_line(text, "");
+}
+
+/// The guests of the rack, if the study ran on such.
+fn guests(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    if grid.report.guests.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Guest activity"));
+    let own = super::guests::rows(grid).into_iter();
+    let own = own.map(|row| row.map(|cell| printable(&cell)));
+    let rows: Vec<_> = std::iter::once(super::guests::HEAD.map(String::from)).chain(own).collect();
+    let left = &[true, true, false, false, false, false, false];
+    let columns = Columns { indent: 2, gap: 2, left, has_head: true };
+    for (_, line) in columns.lines(&rows, width) {
+        push_line(text, &line);
+    }
+    for line in wrap(&super::guests::caption(), width, "", "") {
         push_line(text, &paint.with(Style::Dim, &line));
     }
     push_line(text, "");

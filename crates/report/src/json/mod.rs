@@ -34,7 +34,7 @@ use crate::compact::Compact;
 use crate::compact::sentence::headline;
 use crate::full::grid::Grid;
 use crate::full::words;
-use crate::model::{Finding, Report, Severity, StudyHostRow, WorkloadCeiling};
+use crate::model::{Finding, Report, Severity, StudyGuestRow, StudyHostRow, WorkloadCeiling};
 
 /// Raised when a field is removed or changes its meaning; new fields do not raise it.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -117,6 +117,9 @@ struct PrintedReport<'a> {
     /// Only if other hosts ran the trials: their clocks, and the work and the CPU time of each.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     hosts: &'a [StudyHostRow],
+    /// Only if the study ran on guests of a rack: what each used of the machine that runs them.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    guests: &'a [StudyGuestRow],
     /// Only if the study has steps: the steps of the middle trial of each cell, and the throughput after each.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<CellSteps>")]
@@ -223,6 +226,7 @@ impl<'a> PrintedReport<'a> {
             repeat_command: &report.repeat_command,
             prediction: header.prediction.as_deref().map(|it| Prediction::of(grid, it)),
             hosts: &report.hosts,
+            guests: &report.guests,
             steps: (!plan.steps.is_empty()).then(|| steps::all(grid)),
         }
     }

@@ -3,6 +3,7 @@
 //! Cells are referred to by their index in [`StudyPlan::cells`], datastores and workloads by their index in the
 //! plan. Times are nanoseconds, rates are per second, shares are fractions.
 
+mod guest;
 mod host;
 mod step;
 
@@ -15,6 +16,7 @@ use stormeter_study::StudyPlan;
 use stormeter_trial::MonitorRow;
 
 use crate::capital::capital;
+pub use guest::{GuestTrace, StudyGuestRow};
 pub use host::{StudyHostCell, StudyHostRow};
 pub use step::{Disturbed, StepMark};
 
@@ -34,6 +36,12 @@ pub struct Report {
     /// The hosts that ran the trials, if it was not one machine alone.
     #[serde(default)]
     pub hosts: Vec<StudyHostRow>,
+    /// The guests of the rack, if it ran on such.
+    #[serde(default)]
+    pub guests: Vec<StudyGuestRow>,
+    /// Each of these over time, in the same order.
+    #[serde(default)]
+    pub guest_traces: Vec<GuestTrace>,
     /// What limits each cell, in a prediction.
     #[serde(default)]
     pub reasons: Vec<CellReasons>,

@@ -2,7 +2,9 @@
 
 use stormeter_statistics::laws::CEILING_FACTOR;
 use stormeter_statistics::steadiness::FEWEST_EFFECTIVE;
-use stormeter_statistics::{Backlog, BrokenBy, CeilingKind, Fact, LawFinding, SeenIn, Tally};
+use stormeter_statistics::{
+    Backlog, BrokenBy, CeilingKind, Fact, GuestWait, LawFinding, SeenIn, Tally,
+};
 use stormeter_study::Metric;
 use stormeter_trial::{MemoryPlace, RECOVERED_SHARE};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
@@ -120,6 +122,7 @@ fn fact(fact: &Fact) -> String {
              {pushed_off} times: its latencies are partly this machine's",
             share * 100.0
         ),
+        Fact::GuestsStarved { seen_in, waits } => guests_starved(seen_in, waits),
         Fact::OtherPrograms { share, waited_share } => {
             let waited = waited_share.map_or_else(String::new, |share| {
                 format!(", and some task waited for a CPU for {:.0} % of the time", share * 100.0)
@@ -265,6 +268,35 @@ fn fact(fact: &Fact) -> String {
                  pleases makes more than 5 % of verdicts wrong"
             )
         }
+    }
+}
+
+/// The guests that waited longest by name, the others by their number.
+fn guests_starved(seen_in: &SeenIn, waits: &[GuestWait]) -> String {
+    const NAMED: usize = 3;
+    let percent = |wait: &GuestWait| format!("{:.0} %", wait.share * 100.0);
+    let what = match waits {
+        [one] => format!(
+            "the guest {} waited {} of the time for a CPU of this machine: its figures are also about the emulation",
+            one.guest,
+            percent(one)
+        ),
+        all => {
+            let named = all.iter().take(NAMED);
+            let mut named: Vec<String> =
+                named.map(|wait| format!("{} ({})", wait.guest, percent(wait))).collect();
+            if all.len() > NAMED {
+                named.push(plural((all.len() - NAMED) as u64, "more guest"));
+            }
+            format!(
+                "guests waited for CPUs of this machine: {}; their figures are also about the emulation",
+                named.join(", ")
+            )
+        }
+    };
+    match seen_in.trials {
+        1 if seen_in.of == 1 => what,
+        _ => format!("{}, the worst of them here: {what}", in_trials(seen_in)),
     }
 }
 

@@ -27,6 +27,9 @@ fn fact(fact: &NoteFact) -> String {
         NoteFact::NoMonitor { said } => {
             format!("the host's activity is unknown: no thread could be started for it ({said})")
         }
+        NoteFact::GuestsUnwatched { said } => {
+            format!("what the guests of the rack did is not fully known: {said}")
+        }
         NoteFact::TargetUnknown { why } => why.to_string(),
         NoteFact::LateStart { late_ns } => {
             format!("learned of the common start {} late", format_duration_ns(*late_ns as f64))
@@ -73,6 +76,10 @@ mod tests {
             (
                 NoteFact::NoMonitor { said: said() },
                 "the host's activity is unknown: no thread could be started for it (as it was said)",
+            ),
+            (
+                NoteFact::GuestsUnwatched { said: said() },
+                "what the guests of the rack did is not fully known: as it was said",
             ),
             (
                 NoteFact::TargetUnknown { why },

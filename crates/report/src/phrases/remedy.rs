@@ -119,6 +119,11 @@ fn measured(fact: &Fact, name: SettingNames) -> String {
             "leave it a CPU of its own: end other programs, or set {} below the number of CPUs",
             name(Setting::Threads)
         ),
+        Fact::GuestsStarved { .. } => {
+            "limit links and disks further, or load the guests less, so that these limits are what is compared; or \
+             run fewer guests, or a machine with more CPUs"
+                .into()
+        }
         Fact::OtherPrograms { .. } => {
             "end them, or measure when they do not run; a datastore's server on this machine that is not known as \
              such counts as one of them"

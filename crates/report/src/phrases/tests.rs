@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use stormeter_results::{Acknowledged, Promise, PromiseEvidence};
 use stormeter_statistics::{
-    Backlog, BrokenBy, CeilingKind, Fact, FailedTrials, LawFinding, MeasuredAgain, Promised,
-    SeenIn, Tally,
+    Backlog, BrokenBy, CeilingKind, Fact, FailedTrials, GuestWait, LawFinding, MeasuredAgain,
+    Promised, SeenIn, Tally,
 };
 use stormeter_study::Metric;
 use stormeter_trial::{
@@ -52,6 +52,11 @@ fn all() -> Vec<Fact> {
         others: 11,
         first_value,
         other_value,
+    };
+    let waits = |count: usize| {
+        let names = ["pe1", "pe2", "core", "ce1", "san"].iter().zip([0.31, 0.23, 0.2, 0.14, 0.11]);
+        let wait = |(guest, share): (&&str, f64)| GuestWait { guest: (*guest).into(), share };
+        names.map(wait).take(count).collect::<Vec<_>>()
     };
     let mut all = vec![
         Fact::ImpossibleBytes {
@@ -103,6 +108,8 @@ fn all() -> Vec<Fact> {
         Fact::NoFlush(FlushEvery::Interval { ns: 5_000_000_000 }),
         Fact::NoFlush(FlushEvery::Writes { writes: 4096 }),
         Fact::NotSettled(seen),
+        Fact::GuestsStarved { seen_in: SeenIn { trials: 1, of: 1 }, waits: waits(1) },
+        Fact::GuestsStarved { seen_in: seen, waits: waits(5) },
         Fact::Drift { seen_in: seen, most: -0.041 },
         Fact::SlowFluctuation(seen),
         unlike(1, Metric::Iops, 4778.0, 1200.0),

@@ -21,6 +21,8 @@ pub(crate) enum Unit {
     Duration,
     /// A share from 0 to 1, on an axis to 1.
     Share,
+    /// Whole CPUs, on an axis to 1 at least.
+    Cpus,
     /// Bytes a second.
     Rate,
     /// Bytes.
@@ -34,6 +36,7 @@ impl Unit {
             Unit::Count => format_count(value),
             Unit::Duration => duration_tick(value),
             Unit::Share => format!("{:.0} %", value * 100.0),
+            Unit::Cpus => format!("{}", (value * 100.0).round() / 100.0),
             Unit::Rate => format!("{}/s", format_bytes(value as u64)),
             Unit::Bytes => format_bytes(value as u64),
         }
@@ -85,7 +88,7 @@ impl Line {
 
 /// A picture of lines.
 pub(crate) struct Panel {
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     pub(crate) unit: Unit,
     pub(crate) lines: Vec<Line>,
 }
@@ -120,6 +123,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
     let most = panel.lines.iter().map(Line::highest).fold(0.0, f64::max);
     let high = match panel.unit {
         Unit::Share => 1.0,
+        Unit::Cpus if most <= 1.0 => 1.0,
         // Round powers of two are what byte rates are read in.
         Unit::Rate | Unit::Bytes => most.max(1024.0) * 1.05,
         _ => most * 1.05,
@@ -134,7 +138,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
             Scale::linear(0.0, high, bottom, top).binary(matches!(unit, Unit::Rate | Unit::Bytes))
         }
     };
-    text(markup, "note start", (left, top - 6.0), panel.title);
+    text(markup, "note start", (left, top - 6.0), &panel.title);
     let ticks: Vec<(f64, String)> = y
         .ticks(((bottom - top) / 28.0) as usize)
         .into_iter()

@@ -6,12 +6,15 @@
 mod answers;
 mod disturbed;
 mod planned;
+mod rack;
 
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use answers::{answers, attack, failed_trials};
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
 use planned::header;
+#[allow(unused_imports, reason = "each test program takes what it needs")]
+pub(crate) use rack::on_guests;
 
 use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
 use stormeter_results::{Event, EventKind, FinishReason, Header, Incident, StorageEvent};
@@ -98,6 +101,7 @@ fn made_of(header: Header, shape: &Shape, conclude: impl FnOnce(&mut Analysis)) 
         analysis,
         ceilings: &ceilings,
         host_shares: (&[], &[]),
+        guests: &[],
         elasticities: &[],
         repeat_command: "stormeter run farm.yaml --output again.db".into(),
         names: study_key,

@@ -10,10 +10,10 @@ use stormeter_results::{DatastoreDescription, DatastoreFact, DatastoreNote, Envi
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
-    Distribution, Durations, Ended, ExpectedBlock, FoundBlock, Histogram, HostCpu, Interval,
-    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, Loss, MonitorRow,
-    NoteFact, Pressure, Sample, SizeShare, StepTime, TargetUnknown, TrialFailure, Verified,
-    Workload,
+    Distribution, Durations, Ended, ExpectedBlock, FoundBlock, GuestActivity, GuestKind, GuestRow,
+    Histogram, HostCpu, Interval, IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes,
+    KindTotals, Loss, MonitorRow, NoteFact, Pressure, Sample, SizeShare, StepTime, TargetUnknown,
+    TrialFailure, Verified, Workload,
 };
 
 pub(crate) struct Dice(SplitMix64);
@@ -261,6 +261,7 @@ pub(crate) fn early_trial(seed: u64, id: u64) -> TrialRecord {
             })
             .collect(),
         monitor: Vec::new(),
+        guests: Vec::new(),
         components: Vec::new(),
         attempt: Attempt::default(),
     }
@@ -272,6 +273,8 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
     let dice = &mut Dice::new(!seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     trial.monitor = (0..dice.below(5)).map(|_| monitor_row(dice)).collect();
     trial.components = (0..dice.below(4)).map(|_| component(dice)).collect();
+    let of_guests = &mut Dice::new(seed.rotate_left(16) ^ id);
+    trial.guests = (0..of_guests.below(4)).map(|_| guest(of_guests)).collect();
     let of_incidents = &mut Dice::new(seed.wrapping_add(id));
     for incident in &mut trial.incidents {
         incident.host = of_incidents.maybe(Dice::text);
@@ -413,6 +416,28 @@ fn component(dice: &mut Dice) -> ComponentUse {
         lost: dice.count(),
         response_share: dice.float(),
         series: (0..dice.below(5)).map(|_| dice.float()).collect(),
+    }
+}
+
+fn guest(dice: &mut Dice) -> GuestActivity {
+    GuestActivity {
+        name: dice.text(),
+        kind: GuestKind::ALL[dice.below(4) as usize],
+        rows: (0..dice.below(4)).map(|_| guest_row(dice)).collect(),
+    }
+}
+
+fn guest_row(dice: &mut Dice) -> GuestRow {
+    GuestRow {
+        at_ns: dice.count(),
+        length_ns: dice.count(),
+        cpus_busy: dice.float(),
+        waited: dice.float(),
+        memory_bytes: dice.count(),
+        disk_read_bytes_per_s: dice.maybe(Dice::float),
+        disk_write_bytes_per_s: dice.maybe(Dice::float),
+        network_receive_bytes_per_s: dice.maybe(Dice::float),
+        network_transmit_bytes_per_s: dice.maybe(Dice::float),
     }
 }
 

@@ -120,6 +120,7 @@ impl Book<'_> {
             },
             incidents: Vec::new(),
             monitor: Vec::new(),
+            guests: Vec::new(),
             components: Vec::new(),
             attempt,
         };
@@ -129,6 +130,7 @@ impl Book<'_> {
             Ok(mut end) => {
                 record.incidents = std::mem::take(&mut end.incidents);
                 record.monitor = std::mem::take(&mut end.monitor);
+                record.guests = std::mem::take(&mut end.guests);
                 record.components = end.take_components();
                 hosts = std::mem::take(&mut end.hosts);
                 record.outcome = outcome_of(end);

@@ -29,7 +29,7 @@ pub fn run_prediction(
     cancel: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<ResultsFile, RunError> {
-    let by = By { executor, rack_control: None, null_servers: None };
+    let by = By { executor, rack_control: None, null_servers: None, guests: None };
     let start = Start::Prediction(Box::new(prediction));
     let run = StudyRun::open(request, start, by, (environment, cancel), progress)?;
     carry_out(run, progress)

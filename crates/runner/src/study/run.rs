@@ -19,6 +19,7 @@ use crate::idle::IDLE_READING;
 use crate::journal::{Beginning, begin_file, event, finish_reason, new_run_id, unix_ms};
 use crate::local_executor::LocalExecutor;
 use crate::machine::raise_open_files;
+use crate::monitor_source::MonitorSource;
 use crate::password::Password;
 use crate::progress::Progress;
 use crate::rack_control::RackControl;
@@ -33,6 +34,7 @@ use crate::study::setting::{cell_label, disk_spec, unit_bytes};
 use crate::study::steps::Steps;
 use crate::study::turn::Turn;
 use crate::threads::trial_length;
+use crate::watched::{PATIENCE, Watched};
 use crate::ways::NullServers;
 
 /// Runs a study, or resumes it; `cancel` ends it at the next opportunity; finished trials are kept.
@@ -58,6 +60,8 @@ pub struct Collaborators<'a> {
     pub rack_control: Option<&'a mut dyn RackControl>,
     /// Starts null servers for the ceilings of paths to storage; `None`: these are not measured.
     pub null_servers: Option<&'a mut dyn NullServers>,
+    /// Reads what the guests of the study's rack use; `None`: they are not watched.
+    pub guests: Option<Box<dyn MonitorSource>>,
 }
 
 /// As [`run`], with collaborators.
@@ -89,7 +93,7 @@ fn carry_through<'a>(
         return Ok(conclusion);
     }
     check_time_limit(&request.plan)?;
-    let Collaborators { executor, rack_control, null_servers } = collaborators;
+    let Collaborators { executor, rack_control, null_servers, guests } = collaborators;
     let window = Duration::from_nanos(request.plan.timing.duration_ns);
     let mut local = LocalExecutor::new(clock.clone(), IDLE_READING.min(window));
     local.know_secrets(request.secrets.clone());
@@ -106,6 +110,7 @@ fn carry_through<'a>(
         executor,
         rack_control: rack_control.map(|it| it as &mut dyn RackControl),
         null_servers: null_servers.map(|it| it as &mut dyn NullServers),
+        guests: guests.map(|source| Watched::new(source, PATIENCE)),
     };
     let file = resumable(request)?;
     let here = environment(clock);
@@ -147,6 +152,7 @@ pub(crate) struct By<'a> {
     pub(crate) executor: &'a mut dyn Executor,
     pub(crate) rack_control: Option<&'a mut dyn RackControl>,
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
+    pub(crate) guests: Option<Watched>,
 }
 
 /// The study's conclusion, if its results file is complete: then no datastore is touched.
@@ -205,6 +211,8 @@ pub(crate) struct StudyRun<'a> {
     pub(crate) restored: Result<(), RunError>,
     /// Starts null servers for the ceilings of paths to storage.
     pub(crate) null_servers: Option<&'a mut dyn NullServers>,
+    /// The guests of the rack.
+    pub(crate) guests: Option<Watched>,
     pub(crate) cancel: &'a AtomicBool,
 }
 
@@ -217,7 +225,7 @@ impl<'a> StudyRun<'a> {
         (mut environment, cancel): (Environment, &'a AtomicBool),
         progress: &mut dyn Progress,
     ) -> Result<Self, RunError> {
-        let By { executor, rack_control, null_servers } = by;
+        let By { executor, rack_control, null_servers, guests } = by;
         let plan = &request.plan;
         // The steps of a prediction are the model's, not the rack's.
         let steps = match start {
@@ -307,6 +315,7 @@ impl<'a> StudyRun<'a> {
             steps,
             restored: Ok(()),
             null_servers,
+            guests,
             cancel,
         })
     }

@@ -3,11 +3,11 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use stormeter_study::{Reset, Step, StepAction, StudyPlan, Timing};
-use stormeter_trial::{Disturbance, Interval};
+use stormeter_trial::Disturbance;
 use stormeter_units::format_duration_ns;
 
 use crate::error::RunError;
@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use crate::rack_control::{RackControl, RackControlError};
 use crate::shell::{Shell, ShellError};
 use crate::study::reset::{self, ResetError};
+use crate::study::start_reporter::StartReporter;
 
 /// A step's command that takes longer is considered hung.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -122,11 +123,14 @@ impl<'a> Steps<'a> {
                 let done = self.take(&trial);
                 (done, self.restore(on))
             });
-            let mut reporter = StartReporter { inner: progress, start };
-            let end = drive(&mut reporter);
+            // The thread that executes the steps may have ended.
+            let mut started = |at| {
+                let _ = start.send(at);
+            };
+            let end = drive(&mut StartReporter { inner: progress, started: &mut started });
             over.store(true, Ordering::Relaxed);
             // The thread that waits for the next step learns that the trial is over.
-            drop(reporter);
+            drop(start);
             let (done, whole) =
                 taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (end, done, whole)
@@ -268,30 +272,4 @@ impl fmt::Display for CommandError {
 fn command(text: &str, on: On<'_>, stop: &dyn Fn() -> bool) -> Result<(), CommandError> {
     let shell = Shell { command: text, datastore: on.datastore, url: on.url, limit: LIMIT };
     shell.run(stop).map_err(|why| CommandError { command: text.into(), why })
-}
-
-/// Passes on what an executor reports during a trial, and sends the start of the load.
-struct StartReporter<'a> {
-    inner: &'a mut dyn Progress,
-    start: Sender<Instant>,
-}
-
-impl Progress for StartReporter<'_> {
-    fn load_starts(&mut self, at: Instant) {
-        // The thread that executes the steps may have ended.
-        let _ = self.start.send(at);
-        self.inner.load_starts(at);
-    }
-
-    fn interval(&mut self, row: &Interval) {
-        self.inner.interval(row);
-    }
-
-    fn note(&mut self, text: &str) {
-        self.inner.note(text);
-    }
-
-    fn preparing(&mut self, datastore: &str, done: u64, total: u64) {
-        self.inner.preparing(datastore, done, total);
-    }
 }

@@ -1,22 +1,27 @@
 //! One trial of a cell, from the state of its disks to its record.
 
+use std::time::Duration;
+
 use stormeter_datastore::DiskReset;
 use stormeter_results::{DatastoreNote, EventKind, Phase};
-use stormeter_study::{Cell, Reset, WorkloadKind};
-use stormeter_trial::FileOperation;
+use stormeter_study::{Cell, Reset, Timing, WorkloadKind};
+use stormeter_trial::{FileOperation, TrialNote};
 
 use crate::error::RunError;
 use crate::executor::{PrepareOrder, PreparedStore, TrialOrder, TrialTarget};
 use crate::progress::{Progress, TrialStart};
 use crate::study::clock::Began;
 use crate::study::equal_load::at_rate;
+use crate::study::guest_networks::add_networks;
 use crate::study::order::trial_order;
 use crate::study::reset::run_command;
 use crate::study::run::StudyRun;
 use crate::study::setting::{disk_spec, filling};
+use crate::study::start_reporter::StartReporter;
 use crate::study::steps::On;
 use crate::study::turn::Turn;
 use crate::trial_end::TrialEnd;
+use crate::watched::WatchSpan;
 
 impl StudyRun<'_> {
     /// A timed trial of a cell with the steps of the study, which are undone after it.
@@ -200,9 +205,38 @@ impl StudyRun<'_> {
     fn drive(&mut self, turn: &Turn, progress: &mut dyn Progress) -> Result<TrialEnd, RunError> {
         let cell = self.book.cells[turn.cell];
         let order = self.order(turn);
+        let Some(mut guests) = self.guests.take() else {
+            return self.drive_cell(&order, &cell, progress);
+        };
+        let Timing { ramp_ns, duration_ns, interval_ns } = order.timing;
+        let is_timed = order.work.is_timed();
+        let span = WatchSpan {
+            interval: Duration::from_nanos(interval_ns),
+            length: is_timed.then(|| Duration::from_nanos(ramp_ns.saturating_add(duration_ns))),
+        };
+        let mut started = |at| guests.start(at, span);
+        let end = {
+            let mut reporter = StartReporter { inner: progress, started: &mut started };
+            self.drive_cell(&order, &cell, &mut reporter)
+        };
+        let seen = guests.stop();
+        self.guests = Some(guests);
+        let mut end = end?;
+        end.guests = seen.guests;
+        end.notes.extend(seen.note.map(TrialNote::from));
+        add_networks(&mut end.guests, &self.plan.hosts, &end.hosts);
+        Ok(end)
+    }
+
+    fn drive_cell(
+        &mut self,
+        order: &TrialOrder,
+        cell: &Cell,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
         match order.work.is_timed() {
-            true => self.disturbed(&order, &cell, progress),
-            false => self.fixed_work(&order, self.store_of[cell.datastore], progress),
+            true => self.disturbed(order, cell, progress),
+            false => self.fixed_work(order, self.store_of[cell.datastore], progress),
         }
     }
 

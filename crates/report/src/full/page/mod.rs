@@ -10,6 +10,7 @@ mod cells;
 mod figure;
 mod findings;
 mod forest;
+mod guests;
 mod matrix;
 mod method;
 mod monitoring;
@@ -71,6 +72,7 @@ fn sections(grid: &Grid<'_>) -> Vec<Section> {
     add("interaction", "Interaction of load and workload", vec![], shapes::shapes(grid));
     add("spread", "Descriptive statistics", vec![], spread::spread(grid));
     add("monitoring", "Host activity", vec![], monitoring::whole_study(grid));
+    add("guests", "Guest activity", vec![], guests::guests(grid));
     add("cells", "Cell by cell", vec![], cells::cells(grid));
     let method = match grid.report.header.prediction {
         Some(_) => "How it was predicted",

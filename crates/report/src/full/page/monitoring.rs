@@ -46,7 +46,7 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     let description = format!(
         "{} trials; {}.",
         traces.len(),
-        panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", ")
+        panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
     );
     let title = "I/O and the host over the whole study";
     let mut markup = chart("whole-study", height, title, &description);
@@ -108,7 +108,7 @@ fn iops(grid: &Grid<'_>) -> Panel {
             form: Form::Levels(levels, tooltips.collect()),
         }
     });
-    Panel { title: "IOPS of each trial", unit: Unit::Count, lines: lines.collect() }
+    Panel { title: "IOPS of each trial".into(), unit: Unit::Count, lines: lines.collect() }
 }
 
 /// The host's panels over the whole study.
@@ -136,12 +136,12 @@ fn host(traces: &[TrialTrace]) -> Vec<Panel> {
     };
     vec![
         Panel {
-            title: "CPU, all together",
+            title: "CPU, all together".into(),
             unit: Unit::Share,
             lines: vec![line("h0", "none", series(|a| a.cpu_busy))],
         },
         Panel {
-            title: "network, in and out",
+            title: "network, in and out".into(),
             unit: Unit::Rate,
             lines: vec![
                 line("h0", "none", series(|a| a.network_bytes_per_s)),
@@ -149,7 +149,7 @@ fn host(traces: &[TrialTrace]) -> Vec<Panel> {
             ],
         },
         Panel {
-            title: "block devices, reads and writes",
+            title: "block devices, reads and writes".into(),
             unit: Unit::Rate,
             lines: vec![
                 line("h0", "none", series(|a| a.disk_read_bytes_per_s)),
@@ -157,7 +157,7 @@ fn host(traces: &[TrialTrace]) -> Vec<Panel> {
             ],
         },
         Panel {
-            title: "memory in use",
+            title: "memory in use".into(),
             unit: Unit::Bytes,
             lines: vec![line("h0", "none", series(|a| a.memory_used_bytes))],
         },
@@ -216,12 +216,12 @@ fn load(traces: &[&TrialTrace], middle: &TrialTrace, color: &str) -> Vec<Panel> 
         .collect();
     vec![
         Panel {
-            title: "IOPS, all trials pale",
+            title: "IOPS, all trials pale".into(),
             unit: Unit::Count,
             lines: vec![line(&format!("pale {color}"), "none", others), line(color, "none", own)],
         },
         Panel {
-            title: "mean latency",
+            title: "mean latency".into(),
             unit: Unit::Duration,
             lines: vec![line(color, "none", latency)],
         },
@@ -257,9 +257,9 @@ fn host_of_trial(grid: &Grid<'_>, rows: &[MonitorRow]) -> Vec<Panel> {
     let loopback = series(&|row| row.loopback_bytes_per_s);
     let is_idle = loopback.iter().all(|point| point.1 == 0.0);
     vec![
-        Panel { title, unit: Unit::Share, lines: cpu },
+        Panel { title: title.into(), unit: Unit::Share, lines: cpu },
         Panel {
-            title: "network, in; dashed: out; dotted: loopback",
+            title: "network, in; dashed: out; dotted: loopback".into(),
             unit: Unit::Rate,
             lines: vec![
                 line("h0", "none", series(&|row| row.network_receive_bytes_per_s)),
@@ -268,7 +268,7 @@ fn host_of_trial(grid: &Grid<'_>, rows: &[MonitorRow]) -> Vec<Panel> {
             ],
         },
         Panel {
-            title: "block devices, reads; dashed: writes",
+            title: "block devices, reads; dashed: writes".into(),
             unit: Unit::Rate,
             lines: vec![
                 line("h0", "none", series(&|row| row.disk_read_bytes_per_s)),
@@ -276,7 +276,7 @@ fn host_of_trial(grid: &Grid<'_>, rows: &[MonitorRow]) -> Vec<Panel> {
             ],
         },
         Panel {
-            title: "memory in use",
+            title: "memory in use".into(),
             unit: Unit::Bytes,
             lines: vec![line("h0", "none", series(&|row| row.memory_used_bytes as f64))],
         },
