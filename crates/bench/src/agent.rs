@@ -103,6 +103,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         work: WorkloadKind::Io(workload),
         outstanding: None,
         listener: None,
+        first_vm: 0,
         vms: drive.vms,
         disk_bytes: drive.disk_bytes,
         threads: drive.threads,

@@ -9,6 +9,8 @@ use crate::exit::Failure;
 
 /// The most characters of a password.
 const MOST_CHARS: usize = 128;
+/// The longest file that is looked at.
+const MOST_BYTES: u64 = 4096;
 
 /// Pairs of a file that a workload names and the password on its only line. Relative paths start at the working directory.
 pub(crate) fn service_passwords(plan: &StudyPlan) -> Result<Vec<(String, String)>, Failure> {
@@ -28,6 +30,11 @@ fn read(file: &str) -> Result<String, Failure> {
             "the password file {file} {what}; write the password of the service on its only line"
         ))
     };
+    let found =
+        std::fs::metadata(file).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+    if !found.is_file() || found.len() > MOST_BYTES {
+        return Err(wrong("is no small file"));
+    }
     let text = std::fs::read_to_string(Path::new(file))
         .map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let password = text.strip_suffix('\n').unwrap_or(&text);
@@ -60,5 +67,6 @@ mod tests {
             assert!(message.contains("ftp.txt") && message.contains("only line"), "{message}");
         }
         assert!(read(folder.path().join("none").to_str().unwrap()).is_err());
+        assert!(read(folder.path().to_str().unwrap()).is_err() && read("/dev/zero").is_err());
     }
 }

@@ -239,8 +239,11 @@ pub struct TrialOrder {
     pub outstanding: Option<u32>,
     /// Where the clients of a transfer connect; set by the controller of the hosts.
     pub listener: Option<ListenOrder>,
-    /// Virtual disks.
+    /// Virtual disks, or sessions.
     pub vms: u32,
+    /// The number of the first of them over all hosts: sessions of different hosts must not be taken for each other.
+    #[serde(default)]
+    pub first_vm: u32,
     /// Size of each disk.
     pub disk_bytes: u64,
     /// Driving threads; 0: one per CPU.

@@ -180,6 +180,7 @@ impl LocalExecutor {
         let run = SessionRun {
             password: password_of(&self.known, &load)?,
             load,
+            first_session: order.first_vm,
             sessions: order.vms,
             threads: order.threads,
             timing: order.timing,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, RealClock, Secret};
 use stormeter_driver::drive_sessions;
-use stormeter_service::{ServiceSessions, SessionPlan};
+use stormeter_service::{PATIENCE, ServiceSessions, SessionPlan};
 use stormeter_study::Timing;
 use stormeter_trial::{FtpDirection, Limits, Sample, ServiceLoad, SessionTrial};
 
@@ -20,6 +20,8 @@ use crate::workers::{Job, Windows, Workers};
 pub(crate) struct SessionRun {
     pub(crate) load: ServiceLoad,
     pub(crate) password: Secret,
+    /// Number of the first over all hosts.
+    pub(crate) first_session: u32,
     pub(crate) sessions: u32,
     /// Driving threads; 0: one per CPU, but at most one per session.
     pub(crate) threads: u32,
@@ -41,8 +43,8 @@ pub(crate) fn check_service(
 ) -> Result<(), RunError> {
     let mut load = load.clone();
     if let ServiceLoad::Ftp(ftp) = &mut load {
-        // Files to download would be put there first.
-        ftp.direction = FtpDirection::Upload;
+        // One byte is put there and removed: passive connections and the right to write are checked, too.
+        (ftp.direction, ftp.file_bytes, ftp.files) = (FtpDirection::Download, 1, 1);
     }
     let plan = plan_of(datastore, load, password, 0, (0, 1))?;
     let opened = ServiceSessions::open(&plan, &|| cancel.load(Ordering::Relaxed));
@@ -61,7 +63,8 @@ pub(crate) fn run_sessions(
 ) -> Result<TrialEnd, RunError> {
     let jobs = shares(run.sessions, threads(run.threads, run.sessions)).map(|share| {
         let (load, password) = (run.load.clone(), run.password.clone());
-        let plan = plan_of(datastore, load, password, run.content_seed, share)?;
+        let (first, sessions) = (run.first_session.saturating_add(share.0), share.1);
+        let plan = plan_of(datastore, load, password, run.content_seed, (first, sessions))?;
         Ok(OnSockets { trial: trial_of(run, share), plan, datastore, cancel })
     });
     let jobs = jobs.collect::<Result<Vec<_>, RunError>>()?;
@@ -88,6 +91,8 @@ fn plan_of(
 fn trial_of(run: &SessionRun, (first_session, sessions): (u32, u32)) -> SessionTrial {
     let Timing { ramp_ns, duration_ns, interval_ns } = run.timing;
     let mut limits = Limits::default();
+    // A session that is given up says why.
+    limits.stall_ns = limits.stall_ns.max(2 * PATIENCE.as_nanos() as u64);
     if run.disturbed {
         limits.stall_ns = limits.stall_ns.max(ramp_ns.saturating_add(duration_ns));
         limits.max_io_failures = u64::MAX;
@@ -119,6 +124,9 @@ struct OnSockets<'a> {
 
 impl Job for OnSockets<'_> {
     type Tools = ServiceSessions;
+
+    /// A goodbye stores nothing.
+    const SETTLES: bool = false;
 
     fn open(&mut self) -> Result<ServiceSessions, DatastoreError> {
         let cancelled = || self.cancel.load(Ordering::Relaxed);

@@ -40,6 +40,9 @@ pub(crate) trait Job: Send {
     /// What it drives; opened on the thread itself.
     type Tools;
 
+    /// Whether what was written may reach storage only when it is closed.
+    const SETTLES: bool = true;
+
     /// Opens it.
     fn open(&mut self) -> Result<Self::Tools, DatastoreError>;
 
@@ -350,7 +353,9 @@ impl<J: Job> Worker<'_, J> {
         let _ = starter.recv();
         let ended_ns = self.clock.now_ns();
         let close_summary = J::leave(tools, &|| self.cancel.load(Ordering::Relaxed));
-        sample.settled_ns = self.clock.now_ns().saturating_sub(ended_ns);
+        if J::SETTLES {
+            sample.settled_ns = self.clock.now_ns().saturating_sub(ended_ns);
+        }
         Some(WorkerEnd { sample, cpu, is_pinned, close_summary })
     }
 }

@@ -11,7 +11,10 @@ use crate::error::Trouble;
 /// A server that says nothing for so long while a session is made ready gives none.
 pub(crate) const SET_UP_LIMIT: Duration = Duration::from_secs(20);
 /// An operation without any progress for so long has failed: users' programs give up after a minute to several.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes that a session moves before others have their turn. What is left is moved in the next turn, without an event.
+pub(crate) const AT_ONCE_BYTES: u64 = 1 << 20;
 
 /// The connections of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub(crate) struct Way<'a> {
     /// Bytes of files to send.
     pub(crate) content: &'a [u8],
     pub(crate) events: &'a mut Vec<SessionEvent>,
+    /// A connection that has moved [`AT_ONCE_BYTES`] and could move more.
+    pub(crate) more: Option<Which>,
     pub(crate) now: Instant,
 }
 
@@ -49,9 +54,9 @@ impl Way<'_> {
     }
 
     /// Reports bytes of the user.
-    pub(crate) fn moved(&mut self, kind: Kind, bytes: usize) {
+    pub(crate) fn moved(&mut self, kind: Kind, bytes: u64) {
         if bytes > 0 {
-            self.tell(SessionChange::Moved { kind, bytes: bytes as u64 });
+            self.tell(SessionChange::Moved { kind, bytes });
         }
     }
 }

@@ -7,7 +7,7 @@ use stormeter_disk::{Kind, SessionChange};
 use stormeter_wire::Secret;
 
 use crate::connection::{Connection, Received};
-use crate::conversation::{Conversation, PATIENCE, SET_UP_LIMIT, Way, Which};
+use crate::conversation::{AT_ONCE_BYTES, Conversation, PATIENCE, SET_UP_LIMIT, Way, Which};
 use crate::error::Trouble;
 use crate::ftp::{FtpAction, FtpFiles, FtpSession};
 
@@ -48,6 +48,8 @@ pub(crate) struct FtpUser {
     data: Option<Data>,
     /// Where in the content the next file starts: no two files are alike.
     start: u64,
+    /// Why the data connection failed, while the server's word on it is awaited: it may say more.
+    broken: Option<Trouble>,
     ready: bool,
     over: bool,
     /// When something last happened while something was expected.
@@ -73,6 +75,7 @@ impl FtpUser {
             machine,
             data: None,
             start: u64::from(number) * BETWEEN_SESSIONS,
+            broken: None,
             ready: false,
             over: false,
             progress: None,
@@ -90,6 +93,8 @@ impl FtpUser {
                 Received::Nothing => break,
                 Received::Bytes(count) => self.machine.received(&way.buffer[..count])?,
                 Received::End => {
+                    // What was said last still counts.
+                    self.carry_out(way)?;
                     if self.over {
                         break;
                     }
@@ -97,7 +102,11 @@ impl FtpUser {
                 }
             }
         }
-        self.carry_out(way)
+        self.carry_out(way)?;
+        match self.broken.take_if(|_| self.machine.is_said_complete()) {
+            Some(trouble) => Err(trouble),
+            None => Ok(()),
+        }
     }
 
     /// Says and does what the machine wants.
@@ -123,7 +132,7 @@ impl FtpUser {
                 let address = SocketAddr::new(way.server, port);
                 let token = way.token(Which::Data);
                 // The earlier one is closed first: its last events must not be taken for this one's.
-                self.data = None;
+                (self.data, self.broken) = (None, None);
                 let connection = Connection::start(way.registry, token, address)?;
                 self.data =
                     Some(Data { connection, is_open: false, moved_bytes: 0, sending: Sending::No });
@@ -151,6 +160,16 @@ impl FtpUser {
     }
 
     fn data_stirred(&mut self, way: &mut Way<'_>) -> Result<(), Trouble> {
+        let Err(trouble) = self.move_data(way) else { return Ok(()) };
+        if !self.machine.awaits_word() {
+            return Err(trouble);
+        }
+        // A server that gives a transfer up closes the connection, and then says why.
+        (self.data, self.broken) = (None, Some(trouble));
+        Ok(())
+    }
+
+    fn move_data(&mut self, way: &mut Way<'_>) -> Result<(), Trouble> {
         let Some(data) = &mut self.data else { return Ok(()) };
         if !data.is_open {
             if !data.connection.is_open()? {
@@ -162,7 +181,7 @@ impl FtpUser {
         }
         match data.sending {
             Sending::Now { counts } => self.send(counts, way),
-            Sending::No if !self.files.upload => self.receive(way),
+            Sending::No if self.machine.downloads() => self.receive(way),
             Sending::No | Sending::Done => Ok(()),
         }
     }
@@ -170,7 +189,8 @@ impl FtpUser {
     /// Sends as much of the file as the connection takes.
     fn send(&mut self, counts: bool, way: &mut Way<'_>) -> Result<(), Trouble> {
         let Some(data) = &mut self.data else { return Ok(()) };
-        while data.moved_bytes < self.files.bytes {
+        let before = data.moved_bytes;
+        while data.moved_bytes < self.files.bytes && data.moved_bytes - before < AT_ONCE_BYTES {
             let left = self.files.bytes - data.moved_bytes;
             // The content goes round; its length is prime to that of blocks, so that no two blocks of a file are alike.
             let from = ((self.start + data.moved_bytes) % way.content.len() as u64) as usize;
@@ -178,33 +198,41 @@ impl FtpUser {
             let part = &part[..part.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
             let count = data.connection.offer(part)?;
             if count == 0 {
-                return Ok(());
+                break;
             }
             data.moved_bytes += count as u64;
-            if counts {
-                way.moved(Kind::Write, count);
-            }
+        }
+        let moved_bytes = data.moved_bytes;
+        if counts {
+            way.moved(Kind::Write, moved_bytes - before);
+        }
+        if moved_bytes < self.files.bytes {
+            way.more = (moved_bytes - before >= AT_ONCE_BYTES).then_some(Which::Data);
+            return Ok(());
         }
         data.sending = Sending::Done;
         data.connection.close_writing()?;
-        let moved_bytes = data.moved_bytes;
         self.machine.data_done(moved_bytes)?;
         self.carry_out(way)
     }
 
     fn receive(&mut self, way: &mut Way<'_>) -> Result<(), Trouble> {
         let Some(data) = &mut self.data else { return Ok(()) };
-        loop {
+        let before = data.moved_bytes;
+        let mut is_over = false;
+        while !is_over && data.moved_bytes - before < AT_ONCE_BYTES {
             match data.connection.receive(way.buffer)? {
-                Received::Nothing => return Ok(()),
-                Received::Bytes(count) => {
-                    data.moved_bytes += count as u64;
-                    way.moved(Kind::Read, count);
-                }
-                Received::End => break,
+                Received::Nothing => break,
+                Received::Bytes(count) => data.moved_bytes += count as u64,
+                Received::End => is_over = true,
             }
         }
         let moved_bytes = data.moved_bytes;
+        way.moved(Kind::Read, moved_bytes - before);
+        if !is_over {
+            way.more = (moved_bytes - before >= AT_ONCE_BYTES).then_some(Which::Data);
+            return Ok(());
+        }
         self.data = None;
         self.machine.data_done(moved_bytes)?;
         self.carry_out(way)
@@ -237,7 +265,10 @@ impl Conversation for FtpUser {
     }
 
     fn stirred(&mut self, which: Which, way: &mut Way<'_>) -> Result<(), Trouble> {
-        if let Some(progress) = &mut self.progress {
+        // The login has its limit as a whole.
+        if let Some(progress) = &mut self.progress
+            && self.machine.is_logged_in()
+        {
             *progress = way.now;
         }
         match which {
@@ -261,6 +292,10 @@ impl Conversation for FtpUser {
     }
 
     fn end(&mut self, way: &mut Way<'_>) -> Result<(), Trouble> {
+        if let Some(data) = &self.data {
+            // What the system still has to send is of no use, and the server would wait for it.
+            data.connection.forget_unsent();
+        }
         self.data = None;
         self.progress = None;
         if self.control.is_none() {
@@ -276,7 +311,7 @@ impl Conversation for FtpUser {
     }
 
     fn drop_connections(&mut self) {
-        (self.control, self.data) = (None, None);
+        (self.control, self.data, self.broken) = (None, None, None);
         (self.ready, self.over) = (false, false);
         self.progress = None;
     }

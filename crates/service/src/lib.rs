@@ -14,5 +14,6 @@ mod rfb;
 mod sessions;
 mod viewer;
 
+pub use conversation::PATIENCE;
 pub use error::{ServiceError, Trouble};
 pub use sessions::{ServiceSessions, SessionPlan};

@@ -15,13 +15,13 @@ use stormeter_disk::{
 use stormeter_trial::{FtpDirection, ServiceLoad};
 use stormeter_wire::Secret;
 
-use crate::conversation::{Conversation, Way, of_token};
+use crate::conversation::{Conversation, Way, Which, of_token};
 use crate::error::{ServiceError, Trouble};
 use crate::ftp::FtpFiles;
 use crate::ftp_user::FtpUser;
 use crate::viewer::Viewer;
 
-/// Sessions that connect at the same time: servers limit how many may be at the door (TigerVNC and sshd refuse at ten).
+/// Sessions of a thread that connect at the same time: servers limit how many may be at the door.
 const AT_THE_DOOR: usize = 4;
 /// How long sessions may take to say goodbye, all together.
 const GOODBYE: Duration = Duration::from_secs(3);
@@ -62,6 +62,8 @@ pub struct ServiceSessions {
     buffer: Vec<u8>,
     content: Vec<u8>,
     pending: Vec<SessionEvent>,
+    /// Connections that have more to move than they did in the last turn; no event will tell of it.
+    more: Vec<(u32, Which)>,
     incidents: Incidents,
 }
 
@@ -93,9 +95,14 @@ impl ServiceSessions {
             buffer: vec![0; BUFFER_BYTES],
             content,
             pending: Vec::new(),
+            more: Vec::new(),
             incidents: Incidents::new(MOST_INCIDENTS),
         };
-        sessions.make_ready(plan.first_session, cancelled)?;
+        if let Err(error) = sessions.make_ready(plan.first_session, cancelled) {
+            // Files of those that are ready must not stay.
+            sessions.finish();
+            return Err(error);
+        }
         Ok(sessions)
     }
 
@@ -165,16 +172,23 @@ impl ServiceSessions {
             buffer: &mut self.buffer,
             content: &self.content,
             events: &mut self.pending,
+            more: None,
             now: Instant::now(),
         };
-        call(&mut *self.users[session as usize].talk, &mut way)
+        let called = call(&mut *self.users[session as usize].talk, &mut way);
+        self.more.extend(way.more.map(|which| (session, which)));
+        called
     }
 
     /// Waits for events and passes them on; returns the sessions that failed.
     fn turn(&mut self, most: Duration) -> Result<Vec<(u32, Trouble)>, DisksError> {
         let wakes_at = self.users.iter().filter_map(|user| user.talk.wakes_at()).min();
         let now = Instant::now();
-        let wait = wakes_at.map_or(most, |at| most.min(at.saturating_duration_since(now)));
+        let mut wait = wakes_at.map_or(most, |at| most.min(at.saturating_duration_since(now)));
+        let mut stirred = std::mem::take(&mut self.more);
+        if !stirred.is_empty() {
+            wait = Duration::ZERO;
+        }
         if let Err(error) = self.poll.poll(&mut self.ready, Some(wait))
             && error.kind() != std::io::ErrorKind::Interrupted
         {
@@ -182,7 +196,12 @@ impl ServiceSessions {
             return Err(DisksError { action: "waiting for the sessions' connections", reason });
         }
         let mut troubles: Vec<(u32, Trouble)> = Vec::new();
-        let stirred: Vec<_> = self.ready.iter().map(|event| of_token(event.token())).collect();
+        for event in &self.ready {
+            let connection = of_token(event.token());
+            if !stirred.contains(&connection) {
+                stirred.push(connection);
+            }
+        }
         for (session, which) in stirred {
             if troubles.iter().any(|(of, _)| *of == session) {
                 continue;
@@ -293,7 +312,7 @@ fn talk(plan: &SessionPlan, session: u32) -> Box<dyn Conversation> {
         }
         ServiceLoad::Vnc(load) => {
             let seed = plan.seed ^ (u64::from(number) << 32);
-            Box::new(Viewer::new(load.clone(), plan.password.clone(), seed))
+            Box::new(Viewer::new(number, load.clone(), plan.password.clone(), seed))
         }
     }
 }

@@ -10,12 +10,19 @@ use stormeter_trial::{ScreenArea, VncLoad};
 use stormeter_wire::Secret;
 
 use crate::connection::{Connection, Received};
-use crate::conversation::{Conversation, PATIENCE, SET_UP_LIMIT, Way, Which};
+use crate::conversation::{AT_ONCE_BYTES, Conversation, PATIENCE, SET_UP_LIMIT, Way, Which};
 use crate::error::Trouble;
 use crate::rfb::{
     Handshake, Inbox, Progress, Screen, Seen, Updates, key_event, pointer_event, set_encodings,
     update_request,
 };
+
+/// Viewers whose letters differ: each has two of the twenty-six.
+const OWN_LETTERS: u32 = 13;
+/// The picture of a pointer is at most this far from its place.
+const POINTER_PIXELS: u16 = 32;
+/// How many places are tried for one that is apart from the area of keys.
+const POINTER_TRIES: usize = 64;
 
 /// How far a viewer is.
 enum State {
@@ -47,6 +54,10 @@ pub(crate) struct Viewer {
     state: State,
     inbox: Inbox,
     awaited: Awaited,
+    /// Where the picture of the last key shows; `None`: anywhere.
+    area: Option<ScreenArea>,
+    /// The number of the viewer, which types letters of its own: so that the key of another is not taken for its.
+    number: u32,
     /// When the pointer moves next.
     pointer_at: Option<Instant>,
     /// When something last happened while something was expected.
@@ -55,7 +66,7 @@ pub(crate) struct Viewer {
 
 impl Viewer {
     /// A viewer whose keys and pointer follow from the seed.
-    pub(crate) fn new(load: VncLoad, password: Secret, seed: u64) -> Self {
+    pub(crate) fn new(number: u32, load: VncLoad, password: Secret, seed: u64) -> Self {
         Self {
             load,
             password,
@@ -64,6 +75,8 @@ impl Viewer {
             state: State::Down,
             inbox: Inbox::default(),
             awaited: Awaited::Nothing,
+            area: None,
+            number,
             pointer_at: None,
             progress: None,
         }
@@ -117,7 +130,7 @@ impl Viewer {
                 self.awaited = Awaited::Arriving { shows_keys: false };
             }
             (Seen::Part(area), Awaited::Arriving { .. })
-                if self.load.keys_at.is_none_or(|keys| keys.meets(&area)) =>
+                if self.area.is_none_or(|own| own.meets(&area)) =>
             {
                 self.awaited = Awaited::Arriving { shows_keys: true };
             }
@@ -142,10 +155,41 @@ impl Viewer {
     /// Keys must change the picture somewhere on the screen.
     fn check_area(&self, Screen { width, height, .. }: Screen) -> Result<(), Trouble> {
         let whole = ScreenArea { width, height, left: 0, top: 0 };
-        match self.load.keys_at {
-            Some(keys) if !keys.meets(&whole) => Err(Trouble::Area { keys, whole }),
-            _ => Ok(()),
+        let mut areas = self.letters().into_iter().filter_map(|letter| self.area_of(letter));
+        match areas.find(|keys| !keys.meets(&whole)) {
+            Some(keys) => Err(Trouble::Area { keys, whole }),
+            None => Ok(()),
         }
+    }
+
+    /// The letters that this viewer types, and those of the first twelve others do not.
+    fn letters(&self) -> [u8; 2] {
+        let first = b'a' + (self.number % OWN_LETTERS) as u8;
+        [first, first + OWN_LETTERS as u8]
+    }
+
+    /// Where the picture of a key shows; `None`: anywhere.
+    fn area_of(&self, key: u8) -> Option<ScreenArea> {
+        let area = self.load.keys_at?;
+        Some(self.load.fields.map_or(area, |fields| fields.of_key(key, area)))
+    }
+
+    /// A place for the pointer whose picture there changes nothing where keys do: servers draw pointers into what they
+    /// send, and that would be taken for the picture of a key. `None` if none is found.
+    fn pointer_place(&mut self, Screen { width, height, .. }: Screen) -> Option<(u16, u16)> {
+        (0..POINTER_TRIES).find_map(|_| {
+            let place = self.random.next_u64();
+            let left = (place as u32 % u32::from(width.max(1))) as u16;
+            let top = ((place >> 32) as u32 % u32::from(height.max(1))) as u16;
+            let picture = ScreenArea {
+                left: left.saturating_sub(POINTER_PIXELS),
+                top: top.saturating_sub(POINTER_PIXELS),
+                width: 2 * POINTER_PIXELS,
+                height: 2 * POINTER_PIXELS,
+            };
+            let is_apart = self.load.keys_at.is_none_or(|keys| !keys.meets(&picture));
+            is_apart.then_some((left, top))
+        })
     }
 
     fn next_pointer(&self, now: Instant) -> Option<Instant> {
@@ -187,8 +231,8 @@ impl Conversation for Viewer {
 
     /// Presses a key.
     fn begin(&mut self, way: &mut Way<'_>) -> Result<(), Trouble> {
-        let letters = u64::from(b'z' - b'a' + 1);
-        let key = b'a' + (self.random.next_u64() % letters) as u8;
+        let key = self.letters()[(self.random.next_u64() % 2) as usize];
+        self.area = self.area_of(key);
         self.awaited = Awaited::Pressed;
         self.progress = Some(way.now);
         self.say(&[key_event(key, true), key_event(key, false)].concat())
@@ -200,25 +244,30 @@ impl Conversation for Viewer {
             return Ok(());
         }
         connection.flush()?;
-        if !self.is_ready()
+        // The handshake has its limit as a whole.
+        if matches!(self.state, State::First(_))
             && let Some(progress) = &mut self.progress
         {
             *progress = way.now;
         }
-        loop {
+        let mut received_bytes = 0;
+        while received_bytes < AT_ONCE_BYTES {
             let Some(connection) = &mut self.connection else { return Ok(()) };
             match connection.receive(way.buffer)? {
                 Received::Nothing => return Ok(()),
                 Received::Bytes(count) => {
+                    received_bytes += count as u64;
                     self.inbox.add(&way.buffer[..count]);
                     if self.is_ready() {
-                        way.moved(Kind::Read, count);
+                        way.moved(Kind::Read, count as u64);
                     }
                     self.read(way)?;
                 }
                 Received::End => return Err(Trouble::Closed { doing: self.doing() }),
             }
         }
+        way.more = Some(Which::Main);
+        Ok(())
     }
 
     fn wakes_at(&self) -> Option<Instant> {
@@ -231,15 +280,15 @@ impl Conversation for Viewer {
         if self.progress.is_some_and(|since| since + limit <= way.now) {
             return Err(Trouble::Silent { seconds: limit.as_secs(), doing: self.doing() });
         }
-        if self.pointer_at.is_some_and(|at| at <= way.now)
-            && let State::Ready(updates) = &self.state
-        {
-            let Screen { width, height, .. } = updates.screen();
-            let place = self.random.next_u64();
-            let left = (place as u32 % u32::from(width.max(1))) as u16;
-            let top = ((place >> 32) as u32 % u32::from(height.max(1))) as u16;
-            self.pointer_at = self.next_pointer(way.now);
-            self.say(&pointer_event(left, top))?;
+        let State::Ready(updates) = &self.state else { return Ok(()) };
+        let screen = updates.screen();
+        if let Some(at) = self.pointer_at.filter(|at| *at <= way.now) {
+            // Of movements that are late only the last takes place.
+            let next = self.next_pointer(at).filter(|next| *next > way.now);
+            self.pointer_at = next.or_else(|| self.next_pointer(way.now));
+            if let Some((left, top)) = self.pointer_place(screen) {
+                self.say(&pointer_event(left, top))?;
+            }
         }
         Ok(())
     }

@@ -325,6 +325,7 @@ mod tests {
             pause_ns: 0,
             pointer_per_s: 0,
             keys_at: None,
+            fields: None,
             port: 5900,
         };
         let kind = WorkloadKind::Vnc(ftp);

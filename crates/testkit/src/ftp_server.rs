@@ -28,6 +28,12 @@ pub enum FtpManner {
     ClosesIn(u32),
     /// It says nothing at the door.
     Silent,
+    /// It has this many sessions in all.
+    FullAfter(u32),
+    /// It repeats what it hears, passwords included.
+    Echoes,
+    /// It closes the connection within an upload, and then says why.
+    GivesUp,
 }
 
 /// The files and what happened to them.
@@ -37,7 +43,8 @@ pub struct FtpFiles {
     pub by_name: Mutex<HashMap<String, Vec<u8>>>,
     /// Sessions that were opened.
     pub sessions: AtomicU32,
-    transfers: AtomicU32,
+    /// Transfers that were started.
+    pub transfers: AtomicU32,
 }
 
 /// Starts a server; its port and its files. It ends with the process.
@@ -57,13 +64,14 @@ pub fn serve_ftp(manner: FtpManner) -> (u16, Arc<FtpFiles>) {
 }
 
 fn session(mut socket: TcpStream, manner: FtpManner, files: &FtpFiles) -> std::io::Result<()> {
-    files.sessions.fetch_add(1, Ordering::Relaxed);
+    let number = files.sessions.fetch_add(1, Ordering::Relaxed) + 1;
     socket.set_nodelay(true)?;
     let mut lines = BufReader::new(socket.try_clone()?);
     if manner == FtpManner::Silent {
         return lines.read(&mut [0]).map(drop);
     }
-    if manner == FtpManner::Full {
+    let is_full = matches!(manner, FtpManner::FullAfter(most) if number > most);
+    if is_full || manner == FtpManner::Full {
         return socket.write_all(b"421 There are too many users.\r\n");
     }
     socket.write_all(b"220-Tests\r\n220 ready\r\n")?;
@@ -78,6 +86,7 @@ fn session(mut socket: TcpStream, manner: FtpManner, files: &FtpFiles) -> std::i
         let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
         let mut store = files.by_name.lock().unwrap();
         let answer: String = match command {
+            "PASS" if manner == FtpManner::Echoes => format!("500 '{line}' not understood"),
             "USER" => "331 Password?".into(),
             "PASS" => {
                 known = rest == FTP_PASSWORD;
@@ -110,16 +119,29 @@ fn session(mut socket: TcpStream, manner: FtpManner, files: &FtpFiles) -> std::i
                 if manner == FtpManner::ClosesIn(number) {
                     return Ok(());
                 }
+                if command == "STOR" && manner == FtpManner::GivesUp {
+                    data.read_exact(&mut [0; 1000])?;
+                    drop(data);
+                    socket.write_all(b"451 no space\r\n")?;
+                    continue;
+                }
                 if command == "STOR" {
                     let mut bytes = Vec::new();
-                    data.read_to_end(&mut bytes)?;
+                    let read = data.read_to_end(&mut bytes);
                     files.by_name.lock().unwrap().insert(rest.into(), bytes);
+                    if read.is_err() {
+                        socket.write_all(b"426 cut off\r\n")?;
+                        continue;
+                    }
                 } else {
                     let mut bytes = files.by_name.lock().unwrap()[rest].clone();
                     if manner == FtpManner::Half {
                         bytes.truncate(bytes.len() / 2);
                     }
-                    data.write_all(&bytes)?;
+                    if data.write_all(&bytes).is_err() {
+                        socket.write_all(b"426 cut off\r\n")?;
+                        continue;
+                    }
                 }
                 drop(data);
                 "226 complete".into()

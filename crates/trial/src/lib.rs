@@ -100,7 +100,9 @@ pub use sample::{
     DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
     MAX_IO_FAILURES_KEPT, Sample,
 };
-pub use service::{FtpDirection, FtpLoad, ScreenArea, ServiceLoad, SessionTrial, VncLoad};
+pub use service::{
+    FtpDirection, FtpLoad, ScreenArea, ScreenFields, ServiceLoad, SessionTrial, VncLoad,
+};
 pub use start::Start;
 pub use touched::touched_share;
 pub use trial::{BufferNeeds, Limits, Trial};

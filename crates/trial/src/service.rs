@@ -53,6 +53,10 @@ pub struct VncLoad {
     pub pointer_per_s: u32,
     /// Where keys change the picture; `None`: anywhere.
     pub keys_at: Option<ScreenArea>,
+    /// The fields into which that area is divided: a key changes the one whose number is the key's ASCII code modulo
+    /// their number. `None`: any key changes all of it.
+    #[serde(default)]
+    pub fields: Option<ScreenFields>,
     /// The server's port.
     pub port: u16,
 }
@@ -89,15 +93,19 @@ impl ScreenArea {
         (area.width > 0 && area.height > 0).then_some(area)
     }
 
+    /// Whether it has no pixel.
+    pub fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
     /// Whether both have a pixel in common.
     pub fn meets(&self, other: &ScreenArea) -> bool {
         let apart = |from: u16, length: u16, other_from: u16, other_length: u16| {
             u32::from(from) + u32::from(length) <= u32::from(other_from)
                 || u32::from(other_from) + u32::from(other_length) <= u32::from(from)
         };
-        let is_empty = |area: &ScreenArea| area.width == 0 || area.height == 0;
-        !is_empty(self)
-            && !is_empty(other)
+        !self.is_empty()
+            && !other.is_empty()
             && !apart(self.left, self.width, other.left, other.width)
             && !apart(self.top, self.height, other.top, other.height)
     }
@@ -107,6 +115,48 @@ impl std::fmt::Display for ScreenArea {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ScreenArea { width, height, left, top } = self;
         write!(f, "{width}x{height}+{left}+{top}")
+    }
+}
+
+/// Equal fields of an area, numbered from its upper left, row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScreenFields {
+    /// Fields of a row, at least 1.
+    pub columns: u8,
+    /// Rows, at least 1.
+    pub rows: u8,
+}
+
+impl ScreenFields {
+    /// Reads `8x4`, columns and rows; `None` if the text is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (columns, rows) = text.split_once('x')?;
+        let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        Some(Self { columns: number(columns)?, rows: number(rows)? })
+    }
+
+    /// Number of fields.
+    pub fn count(self) -> u32 {
+        u32::from(self.columns) * u32::from(self.rows)
+    }
+
+    /// The field of an area that a key changes.
+    pub fn of_key(self, key: u8, area: ScreenArea) -> ScreenArea {
+        let (columns, rows) = (u16::from(self.columns.max(1)), u16::from(self.rows.max(1)));
+        let field = u16::from(key) % (columns * rows);
+        let (width, height) = (area.width / columns, area.height / rows);
+        ScreenArea {
+            width,
+            height,
+            left: area.left.saturating_add(field % columns * width),
+            top: area.top.saturating_add(field / columns * height),
+        }
+    }
+}
+
+impl std::fmt::Display for ScreenFields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.columns, self.rows)
     }
 }
 
@@ -188,6 +238,23 @@ mod tests {
             assert_eq!(ScreenArea::parse(wrong), None, "{wrong}");
         }
         assert_eq!(ScreenArea::parse("640x240+0+70000"), None);
+    }
+
+    #[test]
+    fn a_key_has_a_field_of_its_own() {
+        let fields = ScreenFields::parse("8x4").unwrap();
+        assert_eq!(fields.to_string(), "8x4");
+        let area = ScreenArea::parse("624x260+0+156").unwrap();
+        // 'a' is 97, which is 1 modulo 32; 'z' is 26.
+        assert_eq!(fields.of_key(b'a', area).to_string(), "78x65+78+156");
+        assert_eq!(fields.of_key(b'z', area).to_string(), "78x65+156+351");
+        let all: Vec<ScreenArea> = (b'a'..=b'z').map(|key| fields.of_key(key, area)).collect();
+        for (index, one) in all.iter().enumerate() {
+            assert!(one.meets(&area) && all[..index].iter().all(|other| !one.meets(other)));
+        }
+        for wrong in ["", "8", "0x4", "8x0", "8x", "300x4"] {
+            assert_eq!(ScreenFields::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Fleet {
 
     /// The order for each host that has VMs.
     fn orders(&self, order: &TrialOrder) -> Vec<(usize, TrialOrder)> {
-        let mut orders = Vec::new();
+        let (mut orders, mut first_vm) = (Vec::new(), 0);
         let mut taken: Vec<(Option<&str>, u32)> = Vec::new();
         for Part { host, place, store, vms } in self.parts(order) {
             let of = &self.hosts[host];
@@ -170,8 +170,17 @@ impl Fleet {
                 TrialTarget::Store(_) => TrialTarget::Store(store),
                 TrialTarget::Nothing | TrialTarget::NullServer(_) => order.target.clone(),
             };
-            let own =
-                TrialOrder { target, vms, first_cpu, seed, start, content_seed, ..order.clone() };
+            let own = TrialOrder {
+                target,
+                vms,
+                first_vm,
+                first_cpu,
+                seed,
+                start,
+                content_seed,
+                ..order.clone()
+            };
+            first_vm += vms;
             orders.push((host, own));
         }
         orders

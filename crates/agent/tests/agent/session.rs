@@ -109,6 +109,7 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
         work: WorkloadKind::Io(profile("vm-4k").unwrap().workload),
         outstanding: None,
         listener: None,
+        first_vm: 0,
         vms: 2,
         disk_bytes: 1 << 20,
         threads: 1,

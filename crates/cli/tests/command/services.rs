@@ -30,6 +30,7 @@ fn a_study_of_a_server_ends_with_answers_and_leaves_nothing_there() {
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(outcome.stdout.contains("1. YES throughput of files"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("3 sessions"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("settled"), "{}", outcome.stdout);
     assert!(files.by_name.lock().unwrap().is_empty());
     let bytes = fs::read(results).unwrap();
     let secret = FTP_PASSWORD.as_bytes();

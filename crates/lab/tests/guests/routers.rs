@@ -44,6 +44,17 @@ const STUDY: &str = "hosts: {client: 'lab:client'}\n\
     design: {blocks: 1, metric: outage}\n\
     questions: [outage of san is at most 9s]\n";
 
+/// Users of the server's services, at normal load.
+const SESSIONS: &str = "hosts: {client: 'lab:client'}\n\
+    datastores: {server: 'server://server'}\n\
+    workloads:\n  \
+      - {name: down, ftp: {direction: download, size: 64KiB, files: 2, password-file: ftp.txt}}\n  \
+      - {name: desk, vnc: {pause: 200ms, keys-at: 624x260+0+156, fields: 8x4, password-file: vnc.txt}}\n\
+    load: {vms: [2]}\n\
+    measure: {ramp: 500ms, duration: 3s, interval: 500ms}\n\
+    design: {blocks: 2}\n\
+    questions: [iops of server is at least 0.01 everywhere, updates of server is at least 0.01 on desk]\n";
+
 #[test]
 fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     let Some(place) = Place::new() else { return };
@@ -77,6 +88,11 @@ fn a_vpn_is_cut_under_load_and_its_second_way_carries_on() {
     // The study waited until all was as before.
     whole();
     every_guest_was_watched(&place);
+    place.write("sessions.yaml", SESSIONS);
+    let text = place.ran(&["run", "sessions.yaml", "--output", "b.db"], "2 blocks");
+    assert!(text.contains("2 questions: 2 yes") && !text.contains("-word"), "{text}");
+    let left = "test -z \"$(ls /srv/ftp | grep stormeter-)\"";
+    assert_eq!(place.script("server", &[left]), "ready");
 
     let mut faults = Faults::open(&place.directory()).unwrap();
     let mut apply = |fault: &str| faults.apply(&fault.parse().unwrap());
@@ -109,7 +125,8 @@ fn every_guest_was_watched(place: &Place) {
         .map(|guest| [&guest["name"], &guest["kind"]].map(|it| it.as_str().unwrap()))
         .collect();
     let [ce1, pe1, pe2, ce2] = ["ce1", "pe1", "pe2", "ce2"].map(|name| [name, "router"]);
-    assert_eq!(named, [ce1, pe1, pe2, ce2, ["san", "storage"], ["client", "host"]]);
+    let [client, server] = ["client", "server"].map(|name| [name, "host"]);
+    assert_eq!(named, [ce1, pe1, pe2, ce2, ["san", "storage"], client, server]);
     for guest in guests {
         let figure = |name: &str| guest[name].as_f64().unwrap();
         assert!(figure("cpus_mean") > 0.0 && figure("cpus_most") < 64.0, "{guest}");

@@ -84,6 +84,7 @@ impl StudyRun<'_> {
                 work: WorkloadKind::Io(io),
                 outstanding: None,
                 listener: None,
+                first_vm: 0,
                 vms: self.book.cells[cell].vms,
                 disk_bytes: plan.disk_bytes_of(workload),
                 threads: plan.threads,

@@ -83,6 +83,7 @@ impl StudyRun<'_> {
             target: TrialTarget::NullServer(url.to_string()),
             outstanding: None,
             listener: None,
+            first_vm: 0,
             vms: self.book.cells[first].vms,
             disk_bytes: disk_bytes(&io, plan.disk_bytes_of(workload)),
             work: WorkloadKind::Io(io),

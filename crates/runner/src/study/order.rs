@@ -18,6 +18,7 @@ pub fn trial_order(plan: &StudyPlan, cell: &Cell, number: usize, draw: u32) -> T
         outstanding: cell.outstanding,
         listener: None,
         vms: cell.vms,
+        first_vm: 0,
         disk_bytes: plan.disk_bytes_of(cell.workload),
         threads: plan.threads,
         first_cpu: 0,

@@ -2,9 +2,11 @@
 
 use crate::error::Trouble;
 
-/// The longest line, and the longest text of a reply, in bytes: a server must not fill the memory.
+/// The longest line in bytes, and the most lines of a reply: a server must not fill the memory.
 const MOST_LINE_BYTES: usize = 8 << 10;
-const MOST_TEXT_BYTES: usize = 64 << 10;
+/// The longest text of a reply that is kept, in characters.
+const MOST_CHARS: usize = 300;
+const MOST_LINES: u32 = 1000;
 
 /// A reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,27 +20,30 @@ pub(super) struct Reply {
 #[derive(Debug, Default)]
 pub(super) struct Replies {
     received: Vec<u8>,
-    /// The code and the text of a reply whose last line has not arrived.
-    begun: Option<(u16, String)>,
+    /// How many of the received bytes were read.
+    read: usize,
+    /// The code, the text and the number of lines of a reply whose last line has not arrived.
+    incomplete: Option<(u16, String, u32)>,
 }
 
 impl Replies {
     /// Adds received bytes.
     pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.received.drain(..std::mem::take(&mut self.read));
         self.received.extend_from_slice(bytes);
     }
 
     /// The next whole reply; `None` if more bytes are needed.
     pub(super) fn next(&mut self) -> Result<Option<Reply>, Trouble> {
-        while let Some(end) = self.received.iter().position(|&byte| byte == b'\n') {
-            let line: Vec<u8> = self.received.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end_matches(['\r', '\n']);
-            if let Some(reply) = self.line(line)? {
+        while let Some(end) = self.received[self.read..].iter().position(|&byte| byte == b'\n') {
+            let line = String::from_utf8_lossy(&self.received[self.read..self.read + end]);
+            let line = line.trim_end_matches('\r').to_owned();
+            self.read += end + 1;
+            if let Some(reply) = self.line(&line)? {
                 return Ok(Some(reply));
             }
         }
-        if self.received.len() > MOST_LINE_BYTES {
+        if self.received.len() - self.read > MOST_LINE_BYTES {
             return Err(wrong("a line without end"));
         }
         Ok(None)
@@ -47,14 +52,15 @@ impl Replies {
     /// A line; the reply that it completes.
     fn line(&mut self, line: &str) -> Result<Option<Reply>, Trouble> {
         let start = code_of(line);
-        let Some((code, mut text)) = self.begun.take() else {
+        let Some((code, mut text, lines)) = self.incomplete.take() else {
             let Some((code, is_last, text)) = start else {
-                return Err(wrong(&format!("{:?}", line.chars().take(60).collect::<String>())));
+                // Not the line itself: it may repeat a password.
+                return Err(wrong("a line without a code"));
             };
             if is_last {
-                return Ok(Some(Reply { code, text: text.into() }));
+                return Ok(Some(Reply { code, text: shortened(text) }));
             }
-            self.begun = Some((code, text.into()));
+            self.incomplete = Some((code, text.into(), 1));
             return Ok(None);
         };
         // Only the last line begins with the code and a space; others may begin with anything.
@@ -62,19 +68,24 @@ impl Replies {
             Some((of, true, rest)) if of == code => (true, rest),
             _ => (false, line),
         };
-        if text.len() + rest.len() > MOST_TEXT_BYTES {
+        if lines > MOST_LINES {
             return Err(wrong("a reply without end"));
         }
         if !text.is_empty() && !rest.is_empty() {
             text.push(' ');
         }
         text.push_str(rest.trim_start());
+        let text = shortened(&text);
         if is_end {
             return Ok(Some(Reply { code, text }));
         }
-        self.begun = Some((code, text));
+        self.incomplete = Some((code, text, lines + 1));
         Ok(None)
     }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(MOST_CHARS).collect()
 }
 
 /// The code of a line, whether the line is the only or last one of its reply, and the rest.
@@ -147,7 +158,7 @@ mod tests {
         let long = vec![b'2'; 9 << 10];
         assert!(all(&[&long]).is_err());
         let mut endless = b"220-a\r\n".to_vec();
-        (0..2000).for_each(|_| endless.extend_from_slice(&[b'x'; 60]));
+        (0..2000).for_each(|_| endless.extend_from_slice(b"\r\n"));
         let lines: Vec<u8> = b"220-a\r\n"
             .iter()
             .copied()

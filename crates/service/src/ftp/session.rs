@@ -119,11 +119,39 @@ impl FtpSession {
             State::Greeting => "before it said a word",
             State::User | State::Password => "during the login",
             State::Binary | State::Size => "before the first file",
-            State::Passive(_) | State::Connecting(_) | State::Opening(_) => "before a transfer",
+            State::Connecting(_) => {
+                "while a data connection was opened (are its passive ports open?)"
+            }
+            State::Passive(_) | State::Opening(_) => "before a transfer",
             State::Moving { .. } => "during a transfer",
             State::Idle => "between two files",
             State::Ending(_) => "at the end",
         }
+    }
+
+    /// Whether the server has let it in.
+    pub(crate) fn is_logged_in(&self) -> bool {
+        !matches!(self.state, State::Greeting | State::User | State::Password)
+    }
+
+    /// Whether a transfer is open whose outcome the server has not said.
+    pub(crate) fn awaits_word(&self) -> bool {
+        matches!(self.state, State::Opening(_) | State::Moving { said: false, .. })
+    }
+
+    /// Whether the server has said that the transfer is complete.
+    pub(crate) fn is_said_complete(&self) -> bool {
+        matches!(self.state, State::Moving { said: true, .. })
+    }
+
+    /// Whether the data connection, if there is one, is that of a download.
+    pub(crate) fn downloads(&self) -> bool {
+        use State::{Connecting, Moving, Opening};
+        let (Connecting(transfer) | Opening(transfer) | Moving { transfer, .. }) = self.state
+        else {
+            return false;
+        };
+        !transfer.sends()
     }
 
     /// Bytes to send over the control connection.
@@ -145,7 +173,12 @@ impl FtpSession {
     /// Bytes of the control connection arrived.
     pub(crate) fn received(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
         self.replies.add(bytes);
-        while let Some(reply) = self.replies.next()? {
+        // A server may repeat what it did not understand.
+        let secret = String::from_utf8_lossy(self.password.expose()).into_owned();
+        while let Some(mut reply) = self.replies.next()? {
+            if reply.code >= 400 {
+                reply.text = reply.text.replace(&secret, "***");
+            }
             self.replied(reply)?;
         }
         Ok(())
@@ -180,7 +213,7 @@ impl FtpSession {
 
     /// Ends the session: removes the files, says goodbye.
     pub(crate) fn end(&mut self) {
-        if matches!(self.state, State::Greeting | State::User | State::Password) {
+        if !self.is_logged_in() {
             self.actions.push(FtpAction::Over);
             return;
         }
@@ -262,7 +295,10 @@ impl FtpSession {
                 self.state = State::Connecting(transfer);
                 self.actions.push(FtpAction::Connect(port));
             }
-            State::Connecting(_) | State::Idle => return refused("nothing that was asked"),
+            State::Connecting(_) | State::Idle => {
+                let what = format!("it sent a reply that nothing was waiting for: {code} {text}");
+                return Err(Trouble::Protocol { protocol: "FTP", what });
+            }
             State::Opening(transfer) => match code {
                 125 | 150 => {
                     self.state = State::Moving { transfer, said: false, moved: false };

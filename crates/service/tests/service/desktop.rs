@@ -29,6 +29,8 @@ pub(crate) struct Done {
     pub(crate) viewers: AtomicU32,
     pub(crate) keys: Mutex<Vec<u8>>,
     pub(crate) pointers: AtomicU32,
+    /// The lowest place of a pointer, in pixels from the upper edge.
+    pub(crate) lowest: AtomicU32,
 }
 
 /// Starts a server; its port and what is done. It ends with the process.
@@ -120,7 +122,8 @@ fn session(mut socket: TcpStream, manner: Manner, done: &Done) -> std::io::Resul
                 }
             }
             [5] => {
-                take::<5>(&mut socket)?;
+                let [_, _, _, high, low] = take::<5>(&mut socket)?;
+                done.lowest.fetch_max(u16::from_be_bytes([high, low]).into(), Ordering::Relaxed);
                 done.pointers.fetch_add(1, Ordering::Relaxed);
                 socket.write_all(&update(40))?;
             }

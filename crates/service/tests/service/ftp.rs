@@ -1,14 +1,13 @@
 //! Files up and down.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use stormeter_disk::StorageEvent;
 use stormeter_testkit::{FtpManner as Manner, serve_ftp as serve};
-use stormeter_trial::{Ended, FtpDirection, FtpLoad, ServiceLoad};
+use stormeter_trial::{FtpDirection, FtpLoad, ServiceLoad};
 use stormeter_wire::Secret;
 
-use crate::{drive, open, plan, refusal};
+use crate::{drive, drive_open, open, plan, refusal};
 
 fn load(port: u16, direction: FtpDirection) -> FtpLoad {
     FtpLoad {
@@ -27,21 +26,8 @@ fn uploads_arrive_whole_and_nothing_is_left_of_them() {
     let (port, files) = serve(Manner::Well);
     let plan = plan(ServiceLoad::Ftp(load(port, FtpDirection::Upload)), 3);
     let mut sessions = open(&plan).unwrap();
-    let trial = stormeter_trial::SessionTrial {
-        first_session: 0,
-        sessions: 3,
-        pause_ns: 0,
-        seed: 1,
-        ramp_ns: 0,
-        duration_ns: 300_000_000,
-        interval_ns: 50_000_000,
-        limits: Default::default(),
-    };
-    let mut clock = crate::SinceStart(std::time::Instant::now());
-    let sample =
-        stormeter_driver::drive_sessions(&trial, || Some(0), &mut sessions, &mut clock, &mut ());
-    assert_eq!(sample.ended, Ended::Completed);
-    assert!(sample.writes.operations >= 6, "{}", sample.writes.operations);
+    let sample = drive_open(&plan, &mut sessions, &|operations| operations >= 6);
+    assert!(sample.writes.operations >= 6);
     // Bytes of files that were under way at the end count, too.
     let (whole, under_way) = (sample.writes.operations, 3);
     let bytes = sample.writes.bytes;
@@ -66,9 +52,8 @@ fn uploads_arrive_whole_and_nothing_is_left_of_them() {
 fn files_to_download_are_uploaded_first_which_is_not_measured() {
     let (port, files) = serve(Manner::Well);
     let plan = plan(ServiceLoad::Ftp(load(port, FtpDirection::Download)), 2);
-    let (sample, incidents) = drive(&plan, Duration::from_millis(200));
+    let (sample, incidents) = drive(&plan, &|operations| operations >= 4);
     assert!(incidents.is_empty(), "{incidents:?}");
-    assert!(sample.reads.operations >= 4);
     assert_eq!((sample.writes.operations, sample.writes.bytes), (0, 0));
     assert!(sample.reads.bytes >= sample.reads.operations * 300_000);
     assert_eq!(files.by_name.lock().unwrap().len(), 0);
@@ -100,6 +85,46 @@ fn each_refusal_says_what_the_server_said() {
 }
 
 #[test]
+fn a_server_that_repeats_the_password_is_not_repeated() {
+    let (port, _) = serve(Manner::Echoes);
+    let said = refusal(&plan(ServiceLoad::Ftp(load(port, FtpDirection::Upload)), 1));
+    assert!(said.contains("500 'PASS ***' not understood"), "{said}");
+}
+
+/// The server's words say more than the connection that it closes first.
+#[test]
+fn a_server_that_gives_an_upload_up_is_heard() {
+    let (port, files) = serve(Manner::GivesUp);
+    let load = FtpLoad { file_bytes: 30_000_000, ..load(port, FtpDirection::Upload) };
+    let enough = |_| files.transfers.load(Ordering::Relaxed) >= 2;
+    let (sample, incidents) = drive(&plan(ServiceLoad::Ftp(load), 1), &enough);
+    assert!(sample.writes.errors >= 1);
+    let StorageEvent::ConnectionLost { reason, .. } = &incidents[0].event else { panic!() };
+    assert!(reason.as_str().contains("refused an upload: 451 no space"), "{reason}");
+}
+
+#[test]
+fn files_of_sessions_that_were_ready_do_not_stay_if_another_is_refused() {
+    let (port, files) = serve(Manner::FullAfter(1));
+    let said = refusal(&plan(ServiceLoad::Ftp(load(port, FtpDirection::Download)), 5));
+    assert!(said.contains("421 There are too many users."), "{said}");
+    assert_eq!(files.by_name.lock().unwrap().len(), 0);
+}
+
+/// More than a session moves before others have their turn.
+#[test]
+fn a_large_file_is_moved_in_several_turns() {
+    let (port, _) = serve(Manner::Well);
+    for direction in [FtpDirection::Upload, FtpDirection::Download] {
+        let load = FtpLoad { file_bytes: 5_000_000, ..load(port, direction) };
+        let (sample, _) = drive(&plan(ServiceLoad::Ftp(load), 2), &|operations| operations >= 2);
+        let most = (sample.operations() + 2) * 5_000_000;
+        assert!((sample.operations() * 5_000_000..=most).contains(&sample.bytes()));
+        assert_eq!(sample.failed_operations(), 0);
+    }
+}
+
+#[test]
 fn a_session_that_is_stopped_while_a_server_is_silent_ends() {
     let (port, _) = serve(Manner::Silent);
     let plan = plan(ServiceLoad::Ftp(load(port, FtpDirection::Upload)), 1);
@@ -114,9 +139,11 @@ fn a_session_that_is_stopped_while_a_server_is_silent_ends() {
 
 #[test]
 fn a_short_file_is_a_failure_and_the_session_goes_on() {
-    let (port, _) = serve(Manner::Half);
+    let (port, files) = serve(Manner::Half);
     let plan = plan(ServiceLoad::Ftp(load(port, FtpDirection::Download)), 1);
-    let (sample, incidents) = drive(&plan, Duration::from_millis(700));
+    // Two files are put there first.
+    let enough = |_| files.transfers.load(Ordering::Relaxed) >= 7;
+    let (sample, incidents) = drive(&plan, &enough);
     assert_eq!(sample.reads.operations, 0);
     assert!(sample.reads.errors >= 2, "{}", sample.reads.errors);
     let StorageEvent::ConnectionLost { reason, .. } = &incidents[0].event else { panic!() };
@@ -127,10 +154,8 @@ fn a_short_file_is_a_failure_and_the_session_goes_on() {
 fn a_session_that_the_server_closes_comes_back() {
     let (port, files) = serve(Manner::ClosesIn(3));
     let plan = plan(ServiceLoad::Ftp(load(port, FtpDirection::Upload)), 1);
-    let (sample, incidents) = drive(&plan, Duration::from_millis(700));
-    assert_eq!(sample.ended, Ended::Completed);
+    let (sample, incidents) = drive(&plan, &|operations| operations > 3);
     assert_eq!(sample.writes.errors, 1);
-    assert!(sample.writes.operations > 3, "{}", sample.writes.operations);
     assert_eq!(files.sessions.load(Ordering::Relaxed), 2);
     assert_eq!(incidents.len(), 1, "{incidents:?}");
 }

@@ -1,6 +1,6 @@
 //! Checks that concern no single key: contradictory keys, and loads that no disk can carry.
 
-use stormeter_trial::{Arrivals, FileOperation, TransferSink, Workload};
+use stormeter_trial::{Arrivals, FileOperation, ScreenFields, TransferSink, Workload};
 use stormeter_units::{format_bytes, format_duration_ns};
 
 use super::keys;
@@ -48,6 +48,9 @@ impl Places {
 
 /// The most VMs at once: each has a disk, which is a file or a region.
 const MOST_VMS: u32 = 100_000;
+/// Letters, each of which needs a field of its own, and viewers that have two of them.
+const LETTERS: u32 = 26;
+const MOST_VIEWERS: u32 = LETTERS / 2;
 /// The most cells: each trial is a row with its intervals and histograms in the results file.
 const MOST_CELLS: usize = 10_000;
 
@@ -189,6 +192,21 @@ fn check_services(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnosti
                 plan.workloads[disk].name, server.name
             ),
         );
+    }
+    let viewers = plan.vms.iter().copied().max().unwrap_or(1);
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let WorkloadKind::Vnc(vnc) = &workload.kind else { continue };
+        let fields = vnc.fields.map_or(1, ScreenFields::count);
+        if viewers > MOST_VIEWERS || viewers > 1 && fields < LETTERS {
+            diagnostics.error_at(
+                place(index),
+                format!(
+                    "several viewers share a desktop, and each must know its own keys by their fields; write at least \
+                     {LETTERS} fields (fields: 8x4, where the desktop shows keys so) and at most {MOST_VIEWERS} \
+                     viewers (load: {{vms: {MOST_VIEWERS}}}), or one viewer"
+                ),
+            );
+        }
     }
     if service.is_some() && plan.design.reset != Reset::None {
         diagnostics.error_at(

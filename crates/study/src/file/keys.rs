@@ -123,6 +123,7 @@ keys! {
         "pause": "300ms",
         "pointer": "10",
         "keys-at": "640x240+0+240",
+        "fields": "8x4",
         "password-file": "vnc.txt",
         "port": "5900",
     }

@@ -1,6 +1,6 @@
 //! Reads what sessions with a service do: `ftp` and `vnc`.
 
-use stormeter_trial::{FtpDirection, FtpLoad, ScreenArea, VncLoad};
+use stormeter_trial::{FtpDirection, FtpLoad, ScreenArea, ScreenFields, VncLoad};
 use stormeter_yaml::{Diagnostics, Node, Section};
 
 use super::keys;
@@ -15,6 +15,7 @@ const MOST_FILES: u32 = 1000;
 const MOST_FILE_BYTES: u64 = 1 << 40;
 /// A user who waits for nothing types faster than people do.
 const VNC_PAUSE_NS: u64 = 300_000_000;
+const POINTER_PER_S: u32 = 10;
 const MOST_POINTER_PER_S: u32 = 1000;
 
 /// What the sessions of an FTP workload do.
@@ -65,7 +66,16 @@ pub(super) fn ftp(node: &Node, diagnostics: &mut Diagnostics) -> Option<FtpLoad>
 /// What the viewers of a VNC workload do.
 pub(super) fn vnc(node: &Node, diagnostics: &mut Diagnostics) -> Option<VncLoad> {
     let section = Section::open(node, "vnc", &keys::VNC, diagnostics)?;
-    let pointer_per_s = section.count("pointer", 0, diagnostics).unwrap_or(10);
+    // Servers draw the pointer into what they send; without an area of keys that would be taken for a key's picture.
+    let usual = if section.has("keys-at") { POINTER_PER_S } else { 0 };
+    let pointer_per_s = section.count("pointer", 0, diagnostics).unwrap_or(usual);
+    if pointer_per_s > 0 && !section.has("keys-at") {
+        diagnostics.error_at(
+            section.place_of("pointer"),
+            "servers draw the pointer into the picture, which would be taken for that of a key; give the area of keys, \
+             from which the pointer stays away: keys-at: 640x240+0+240",
+        );
+    }
     if pointer_per_s > MOST_POINTER_PER_S {
         diagnostics.error_at(
             section.place_of("pointer"),
@@ -87,11 +97,36 @@ pub(super) fn vnc(node: &Node, diagnostics: &mut Diagnostics) -> Option<VncLoad>
         }
         area
     });
+    let fields = section.text("fields", diagnostics).and_then(|text| {
+        let fields = ScreenFields::parse(text);
+        if fields.is_none() {
+            diagnostics.error_at(
+                section.place_of("fields"),
+                format!("{text:?} are no fields of an area; write columns and rows: fields: 8x4"),
+            );
+        }
+        fields
+    });
+    if fields.is_some() && !section.has("keys-at") {
+        diagnostics.error_at(
+            section.place_of("fields"),
+            "fields are those of the area of keys; give that too: keys-at: 640x240+0+240",
+        );
+    }
+    if let (Some(area), Some(fields)) = (keys_at, fields)
+        && fields.of_key(0, area).is_empty()
+    {
+        diagnostics.error_at(
+            section.place_of("fields"),
+            format!("an area of {area} has no pixel for each of {fields} fields; write fewer, or a larger keys-at"),
+        );
+    }
     let load = VncLoad {
         password_file: password_file(&section, "vnc.txt", diagnostics)?,
         pause_ns: section.duration("pause", diagnostics).unwrap_or(VNC_PAUSE_NS),
         pointer_per_s,
         keys_at,
+        fields,
         port: port(&section, VNC_PORT, diagnostics),
     };
     Some(load)

@@ -138,10 +138,11 @@ fn ftp_text(ftp: &FtpLoad) -> String {
 }
 
 fn vnc_text(vnc: &VncLoad) -> String {
-    let VncLoad { password_file, pause_ns, pointer_per_s, keys_at, port } = vnc;
+    let VncLoad { password_file, pause_ns, pointer_per_s, keys_at, fields, port } = vnc;
     let keys_at = keys_at.map(|area| format!("keys-at: {area}, ")).unwrap_or_default();
+    let fields = fields.map(|fields| format!("fields: {fields}, ")).unwrap_or_default();
     format!(
-        "{{pause: {}, pointer: {pointer_per_s}, {keys_at}password-file: {}, port: {port}}}",
+        "{{pause: {}, pointer: {pointer_per_s}, {keys_at}{fields}password-file: {}, port: {port}}}",
         duration(*pause_ns),
         quoted(password_file)
     )
