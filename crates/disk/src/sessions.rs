@@ -9,7 +9,7 @@ use crate::operation::{DeviceError, Kind};
 /// Sessions with a server behind one queue of events.
 pub trait Sessions {
     /// Starts the next operation of a session (counted from 0), which has none outstanding. It ends with
-    /// [`SessionEvent::Ended`] or [`SessionEvent::Failed`]. A session that is not connected connects first.
+    /// [`SessionChange::Ended`] or [`SessionChange::Failed`]. A session that is not connected connects first.
     ///
     /// # Errors
     /// The queue itself no longer works, and the trial must end.
