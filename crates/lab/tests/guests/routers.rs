@@ -51,7 +51,7 @@ const SESSIONS: &str = "hosts: {client: 'lab:client'}\n\
       - {name: down, ftp: {direction: download, size: 64KiB, files: 2, password-file: ftp.txt}}\n  \
       - {name: desk, vnc: {pause: 200ms, keys-at: 624x260+0+156, fields: 8x4, password-file: vnc.txt}}\n\
     load: {vms: [2]}\n\
-    measure: {ramp: 500ms, duration: 3s, interval: 500ms}\n\
+    measure: {ramp: 500ms, duration: 2s, interval: 500ms}\n\
     design: {blocks: 2}\n\
     questions: [iops of server is at least 0.01 everywhere, updates of server is at least 0.01 on desk]\n";
 
