@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use stormeter_agent::connect;
 use stormeter_lab::{GuestStatus, down, status};
@@ -85,7 +86,10 @@ impl Place {
 
     /// Runs stormeter here; returns its exit code and all output.
     pub(crate) fn stormeter(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        said(self.command(arguments).output().unwrap())
+        let since = Instant::now();
+        let output = said(self.command(arguments).output().unwrap());
+        println!("{:5.1} s  stormeter {}", since.elapsed().as_secs_f64(), arguments.join(" "));
+        output
     }
 
     /// Runs stormeter here and expects success; returns all output.

@@ -39,8 +39,8 @@ const STUDY: &str = "hosts: {client: 'lab:client'}\n\
     workloads: [{name: w, profile: vm-4k, rate: 10}]\n\
     load: {vms: [1]}\n\
     disk: {size: 2MiB}\n\
-    measure: {ramp: 1s, duration: 16s, interval: 250ms, verify: true}\n\
-    steps: [{at: 3s, do: link-down pe1.core}, {at: 12s, do: link-up pe1.core}]\n\
+    measure: {ramp: 1s, duration: 12s, interval: 250ms, verify: true}\n\
+    steps: [{at: 2s, do: link-down pe1.core}, {at: 9s, do: link-up pe1.core}]\n\
     design: {blocks: 1, metric: outage}\n\
     questions: [outage of san is at most 9s]\n";
 
