@@ -40,7 +40,7 @@ const STUDY: &str = "hosts: {client: 'lab:client'}\n\
     load: {vms: [1]}\n\
     disk: {size: 2MiB}\n\
     measure: {ramp: 1s, duration: 12s, interval: 250ms, verify: true}\n\
-    steps: [{at: 2s, do: link-down pe1.core}, {at: 9s, do: link-up pe1.core}]\n\
+    steps: [{at: 2s, do: link-down pe1.core}, {at: 11s, do: link-up pe1.core}]\n\
     design: {blocks: 1, metric: outage}\n\
     questions: [outage of san is at most 9s]\n";
 
