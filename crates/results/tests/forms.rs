@@ -36,10 +36,12 @@ fn make_form_2(path: &Path) -> Vec<TrialRecord> {
     trials
 }
 
-/// A histogram with the buckets of earlier versions: 64 per octave, and one nanosecond below 64.
+/// A histogram with the buckets of earlier versions: 64 per octave, one nanosecond below 64, and the slowest from 2^37 ns up
+/// in the last.
 fn in_early_buckets(histogram: &Histogram) -> Histogram {
     let mut early: Vec<LatencyBucket> = Vec::new();
     for LatencyBucket { low_ns, count, .. } in histogram.buckets() {
+        let low_ns = low_ns.min((1 << 37) - 1);
         let shift = (low_ns | 127).ilog2() - 6;
         let number = (shift << 6) + (low_ns >> shift) as u32;
         match early.last_mut() {
