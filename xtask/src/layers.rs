@@ -122,7 +122,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-lab",
-        uses: These(&["agent", "units", "fault", "yaml"]),
+        uses: These(&["units", "disk", "trial", "driver", "fault", "datastore", "yaml", "agent"]),
         pure: false,
     },
     Layer { package: "stormeter-testkit", uses: These(&["trial", "yaml"]), pure: false },

@@ -273,8 +273,9 @@ impl<W: Write> Worker<W> {
         while self.start.try_recv().is_ok() {}
         let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
         match order.work {
-            WorkloadKind::Deploy(_) => {
-                return Err(RunError::Order("deployments are not done on hosts".into()));
+            // There is one broker, where the study runs.
+            WorkloadKind::Desktops(_) => {
+                return Err(RunError::Order("desktops on demand are not made on hosts".into()));
             }
             WorkloadKind::Transfer(_) if order.listener.is_none() => {
                 return Err(RunError::Order("a transfer's clients have no listener here".into()));

@@ -82,6 +82,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         run_id: RUN_ID.into(),
         urls: vec!["null:".into()],
         disks,
+        templates: 0,
         destroy_data: vec![],
         secrets: vec![],
         first_number: 0,
@@ -96,7 +97,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
     let workload = drive.workload();
     let filling =
         stormeter_runner::FillSpec { disks, content: workload.content, seed: SEED, zero: false };
-    let order = stormeter_runner::PrepareOrder { store: 0, filling, reset: None };
+    let order = stormeter_runner::PrepareOrder { store: 0, filling, templates: 0, reset: None };
     fleet.prepare(&order, &cancel, &mut Silent).map_err(failed)?;
     let order = TrialOrder {
         target: TrialTarget::Store(0),

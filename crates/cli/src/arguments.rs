@@ -85,6 +85,12 @@ removes its disks and exits. See docs/agents.md.")]
     /// Serve a disk with a computed speed, for the embedded datastores of a study
     #[command(hide = true)]
     ServeDisk(ServeDiskOptions),
+    /// Work as a desktop on a disk of this machine, as its standard input says
+    #[command(hide = true)]
+    Desktop {
+        /// The disk
+        device: PathBuf,
+    },
     /// List the built-in workloads with sources, or print one
     Profile(ProfileOptions),
     /// Print a JSON Schema of files or of what --json prints

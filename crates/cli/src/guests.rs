@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stormeter_lab::{Counters, GuestPart, Watch};
 use stormeter_runner::{GuestReading, MonitorSource, MonitorSourceError, ThreadReading};
-use stormeter_study::{Reach, StudyPlan};
+use stormeter_study::{NamedDatastore, Reach, StudyPlan};
 use stormeter_trial::GuestKind;
 
 use crate::exit::Failure;
@@ -36,14 +36,15 @@ fn reading(of: Counters) -> GuestReading {
     }
 }
 
-/// The guests of the lab in `lab`, if hosts of the study are among them. A study that this machine itself drives is not
-/// watched: reading would be on its own account.
+/// The guests of the lab in `lab`, if hosts of the study are among them, or if the study makes desktops in it. A study that
+/// this machine itself drives is not watched: reading would be on its own account.
 pub(crate) fn guests(
     plan: &StudyPlan,
     lab: &Path,
 ) -> Result<Option<Box<dyn MonitorSource>>, Failure> {
     let is_of_lab = plan.hosts.iter().any(|host| matches!(host.reached_by, Reach::Lab(_)));
-    match is_of_lab {
+    let makes_desktops = plan.datastores.iter().any(NamedDatastore::is_desktops);
+    match is_of_lab || makes_desktops {
         true => Ok(Some(Box::new(LabGuests(Watch::open(lab)?)))),
         false => Ok(None),
     }

@@ -21,6 +21,7 @@ mod exit;
 mod guests;
 mod help;
 mod hosts;
+mod lab_machines;
 mod live;
 mod narrow;
 mod null_servers;
@@ -91,6 +92,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Net(options) => commands::net::run(&options),
         Command::Agent(options) => commands::agent::run(&options),
         Command::ServeDisk(options) => commands::serve_disk::run(&options),
+        Command::Desktop { device } => commands::desktop::run(&device),
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Profile(options) => commands::profile::run(&options),

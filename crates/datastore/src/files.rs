@@ -11,6 +11,7 @@
 //!   neither the file's size nor its blocks change and the device can; otherwise it flushes the device after the write.
 
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 
 use stormeter_disk::{
     Completion, DeviceError, Disks, DisksError, EngineNote, Kind, Operation, Wait,
@@ -55,6 +56,25 @@ impl FileDisks {
     ) -> Result<Self, EngineError> {
         let engine = Engine::open(choice, options(EngineOptions::new(files)))?;
         Ok(Self { engine, extents, size_bytes, kinds_seen: 0, refused: Vec::new() })
+    }
+
+    /// The one disk that is this whole device, which must be the caller's: nothing marks it as used.
+    ///
+    /// # Errors
+    /// It cannot be opened without the page cache, or the engine does not start.
+    pub fn of_device(
+        path: &std::path::Path,
+        size_bytes: u64,
+        open: crate::open::OpenDisks,
+    ) -> std::io::Result<Self> {
+        let mut options = File::options();
+        options.read(true).write(true).custom_flags(nix::libc::O_DIRECT);
+        let file = options.open(path)?;
+        let extents = vec![Extent { file: 0, base_bytes: 0 }];
+        Self::open(EngineChoice::Auto, vec![file], extents, size_bytes, |options| {
+            options.buffers(open.buffers, open.buffer_bytes).in_flight(open.in_flight)
+        })
+        .map_err(std::io::Error::other)
     }
 
     /// `io_uring` or `positional`.

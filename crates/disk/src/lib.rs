@@ -1,7 +1,7 @@
 //! The boundary of the engine: what a load loop asks of virtual disks and what it gets back.
 //!
 //! Everything that drives load (the driver) and everything that carries it (real datastores, the
-//! simulator) meets here and nowhere else. The crate holds plain values and three traits; it makes no
+//! simulator) meets here and nowhere else. The crate holds plain values and four traits; it makes no
 //! system call, opens no socket and knows no protocol, so that the same loop runs in real time over
 //! io_uring and in virtual time over simulated disks.
 //!
@@ -62,6 +62,7 @@
 
 mod clock;
 mod datastore_note;
+mod desktops;
 mod disks;
 mod incident;
 mod operation;
@@ -70,6 +71,7 @@ mod sessions;
 
 pub use clock::Clock;
 pub use datastore_note::{DatastoreFact, DatastoreNote, EngineNote, FoundData};
+pub use desktops::{DesktopChange, DesktopEvent, DesktopStep, Desktops};
 pub use disks::{Disks, DisksError, Wait};
 pub use incident::{
     ClusterTrouble, Incident, Incidents, Io, Said, Sharing, StalePart, StorageEvent,

@@ -50,6 +50,7 @@
 mod arrivals;
 mod compact_histogram;
 mod content;
+mod desktops;
 mod direction;
 mod direction_counts;
 mod drive;
@@ -59,14 +60,19 @@ mod generator;
 mod held_buffers;
 mod issue_log;
 mod observer;
+mod outstanding;
 mod pacing;
 mod random;
 mod recorder;
 mod sessions;
 mod verify;
+mod window;
 mod zipf;
 
 pub use content::ContentSource;
+pub use desktops::{
+    Broker, BrokerAction, BrokerCounts, BrokerPassed, DiskDesktops, drive_desktops,
+};
 pub use drive::{drive, drive_verified};
 pub use fixed_work::{
     FixedWorkLog, MessageDisk, MessageStore, Payload, drive_deployment, drive_file_test,

@@ -37,6 +37,58 @@ pub enum LabError {
         /// What the routers lack.
         lacks: String,
     },
+    /// The lab has no such desktops.
+    #[error("the lab has no desktops {set}; it has {}", if known.is_empty() { "none: add them to its file".into() } else { known.join(", ") })]
+    NoDesktops {
+        /// The name.
+        set: String,
+        /// The names that it has.
+        known: Vec<String>,
+    },
+    /// Another process has desktops of the set.
+    #[error(
+        "desktops of {set} are made by another process; wait until it has ended, or use another set"
+    )]
+    DesktopsInUse {
+        /// The set.
+        set: String,
+    },
+    /// The template is not there.
+    #[error(
+        "the template of desktops {set} is missing, or its storage does not answer; run the study again from the start"
+    )]
+    NoTemplate {
+        /// The set.
+        set: String,
+    },
+    /// The template has other contents than were written.
+    #[error(
+        "the template of desktops {set} was changed since it was written; run the study again from the start"
+    )]
+    OtherTemplate {
+        /// The set.
+        set: String,
+    },
+    /// A LUN has no files.
+    #[error(
+        "desktops on a LUN cannot be linked to their template, which needs files; write by: full, or use an export"
+    )]
+    NoLinks,
+    /// The storage of a lab does not clone.
+    #[error("the storage of a lab makes no clones; write by: full or by: linked")]
+    NoClones,
+    /// More desktops than places.
+    #[error(
+        "desktops {set} have {places} places, and {wanted} are wanted; raise count in the lab file, or lower load.vms"
+    )]
+    FewPlaces {
+        /// The set.
+        set: String,
+        /// Its places.
+        places: usize,
+        /// What was asked for.
+        wanted: u32,
+    },
     /// A program is missing on the host.
     #[error("{program} is not there; install it: apt-get install {package}")]
     NoTool {

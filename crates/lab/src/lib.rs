@@ -5,6 +5,7 @@
 //! work on a running lab. Everything that belongs to a lab is in one directory. In a worker guest this same
 //! program is init ([`guest`]).
 
+mod desktop_guest;
 mod error;
 mod file;
 pub mod guest;
@@ -16,13 +17,15 @@ mod rack;
 mod services;
 mod wiring;
 
+pub use desktop_guest::{DesktopError, DesktopOrder, DesktopWork, desktop};
 pub use error::{LabDirectory, LabError};
 pub use file::{LabErrors, key_lists, lab_schema, parse_lab};
 pub use image::{Cache, Images};
 pub use model::*;
 pub use rack::{
-    AcceleratorChoice, Counters, Ended, Faults, GuestAgent, GuestPart, GuestStatus, LabDatastore,
-    Power, Snapshots, Started, Status, UpOptions, Watch, agents, console, datastores, down, status,
+    AcceleratorChoice, ClosedDesktops, Counters, DesktopPlaces, Ended, Faults, GuestAgent,
+    GuestPart, GuestStatus, LabDatastore, Power, RackDesktops, Snapshots, Started, Status,
+    UpOptions, Watch, agents, console, datastores, desktop_places, down, prepare_template, status,
     status_text, up,
 };
 pub use services::{Ftp, Services, Vnc};

@@ -22,6 +22,9 @@ pub struct Lab {
     pub hosts: Vec<Host>,
     /// Virtual machines; a `count` is expanded.
     pub vms: Vec<Vm>,
+    /// Desktops, which studies have made and taken apart; nothing of them is started with the lab.
+    #[serde(default)]
+    pub desktops: Vec<DesktopSet>,
 }
 
 impl Lab {
@@ -31,6 +34,14 @@ impl Lab {
         let storage = self.storage.iter().map(|storage| storage.name.as_str());
         let hosts = self.hosts.iter().map(|host| host.name.as_str());
         routers.chain(storage).chain(hosts).chain(self.vms.iter().map(|vm| vm.name.as_str()))
+    }
+}
+
+impl Lab {
+    /// All virtual disks, those of desktops and their templates too.
+    pub fn vm_disks(&self) -> impl Iterator<Item = &VmDisk> {
+        let desktops = self.desktops.iter().flat_map(DesktopSet::all);
+        self.vms.iter().chain(desktops).flat_map(|vm| &vm.disks)
     }
 }
 
@@ -354,6 +365,29 @@ pub struct Vm {
     pub network: Option<VmNetwork>,
     /// Its disks.
     pub disks: Vec<VmDisk>,
+}
+
+/// Places for desktops on one datastore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesktopSet {
+    /// Its name.
+    pub name: String,
+    /// The machine of which there is only the disk: desktops are made from it.
+    pub template: Vm,
+    /// The desktops, numbered from 1 in their names; each has one disk, of the template's size.
+    pub places: Vec<Vm>,
+}
+
+impl DesktopSet {
+    /// The template and the desktops.
+    pub fn all(&self) -> impl Iterator<Item = &Vm> {
+        std::iter::once(&self.template).chain(&self.places)
+    }
+
+    /// Size of each disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.template.disks.first().map_or(0, |disk| disk.size_bytes)
+    }
 }
 
 /// A virtual disk.

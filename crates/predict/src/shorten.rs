@@ -11,12 +11,14 @@ const MOST_WINDOW_NS: u64 = 6_000_000_000;
 /// Enough for an interval on each figure.
 const MOST_BLOCKS: u32 = 5;
 
-/// The plan with a ramp of at most 2 s, a window of at most 6 s (if it has no steps) and at most 5 blocks; and the
+/// The plan with a ramp of at most 2 s, a window of at most 6 s (if it has no steps and no desktops) and at most 5 blocks; and the
 /// original values, if any was larger. The time limit, which is for real storage, is removed.
 pub fn shortened(mut plan: StudyPlan) -> (StudyPlan, Option<(Timing, Blocks)>) {
     let planned = (plan.timing, plan.design.blocks);
     // The effects of steps take time, and steps are scheduled for the trial as planned.
-    if plan.steps.is_empty() {
+    // So do users, whose day is what is asked about.
+    let has_users = plan.workloads.iter().any(|workload| workload.kind.desktops().is_some());
+    if plan.steps.is_empty() && !has_users {
         plan.timing = timing(plan.timing);
     }
     // Drift cancels out over pairs of blocks.

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stormeter_driver::{Observer, drive, drive_deployment, drive_file_test};
+use stormeter_driver::{
+    DiskDesktops, Observer, drive, drive_deployment, drive_desktops, drive_file_test,
+};
 use stormeter_runner::{Modelled, TrialEnd, TrialOrder};
 use stormeter_simulator::{Load, Machine, SitePart, TransferTrial, Window, drive_transfer};
 use stormeter_site::Site;
@@ -69,7 +71,7 @@ impl TrialRun<'_> {
             WorkloadKind::File(test) => (f64::from(u8::from(test.operation.is_random())), None),
             _ => (0.0, None),
         };
-        let template = u32::from(matches!(&self.order.work, WorkloadKind::Deploy(_)));
+        let template = u32::from(self.order.work.has_template());
         Load {
             vms: self.order.vms.saturating_add(template),
             disk_bytes: self.disk_bytes,
@@ -104,6 +106,7 @@ impl TrialRun<'_> {
             WorkloadKind::File(test) => (self.file_test(*test, &mut machine)?, 0),
             WorkloadKind::Deploy(deployment) => (self.deployment(*deployment, &mut machine)?, 0),
             WorkloadKind::Transfer(transfer) => (self.transfer(*transfer, &mut machine)?, 0),
+            WorkloadKind::Desktops(_) => (self.desktops(&mut machine)?, self.order.timing.ramp_ns),
             // Refused before the first trial.
             WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => {
                 return Err("a site has no services".into());
@@ -163,6 +166,19 @@ impl TrialRun<'_> {
         let mut clock = machine.time().clock();
         drive(&trial, || Some(0), machine, &mut clock, &mut Watcher(self.cancel))
             .map_err(|error| error.to_string())
+    }
+
+    fn desktops(&self, machine: &mut Machine) -> Result<Sample, String> {
+        let Timing { ramp_ns, duration_ns, interval_ns } = self.order.timing;
+        let run = self.order.desktops().ok_or("the trial is not one of desktops")?;
+        let mut trial = run.trial();
+        trial.limits = self.disturbances.limits(trial.limits, ramp_ns.saturating_add(duration_ns));
+        machine.measure(Window { from_ns: ramp_ns, interval_ns }, ramp_ns + duration_ns);
+        let (mut clock, own) = (machine.time().clock(), machine.time().clock());
+        let (bytes, seed) = (run.disk_bytes, run.content_seed);
+        let mut desktops = DiskDesktops::new(&trial, bytes, seed, machine, own);
+        let watcher = &mut Watcher(self.cancel);
+        Ok(drive_desktops(&trial, || Some(0), &mut desktops, &mut clock, watcher))
     }
 
     fn file_test(&self, mut test: FileTest, machine: &mut Machine) -> Result<Sample, String> {

@@ -102,6 +102,7 @@ fn plans(study: &str) -> Vec<Vocabulary> {
             include_str!("../../../studies/vsan/study.yaml"),
             include_str!("../../../studies/vsan/networks.yaml"),
             include_str!("../../../studies/vsan/deploy.yaml"),
+            include_str!("../../../studies/vsan/desktops-full.yaml"),
             include_str!("../../../studies/vsan/cache.yaml"),
             include_str!("../../../studies/vsan/drive.yaml"),
             include_str!("../../../studies/vsan/nodes.yaml"),

@@ -33,7 +33,7 @@ fn every_finding_is_there_and_computed_or_says_why_not() {
     let claims = [
         ("nfs-datastore", 39),
         ("tr3808", 41),
-        ("vsan", 53),
+        ("vsan", 55),
         ("virtual-physical", 45),
         ("mpls-servers", 40),
     ];

@@ -41,7 +41,7 @@ fn writes(workload: &WorkloadKind) -> bool {
         WorkloadKind::Io(io) => io.writes(),
         WorkloadKind::File(file) => !file.operation.reads(),
         WorkloadKind::Transfer(transfer) => transfer.direction == TransferDirection::Write,
-        WorkloadKind::Deploy(_) => true,
+        WorkloadKind::Deploy(_) | WorkloadKind::Desktops(_) => true,
         // What a server does with a file is not seen by its users.
         WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => false,
     }

@@ -15,7 +15,7 @@ use stormeter_statistics::{
 use stormeter_study::Cell;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
-use crate::full::{cell_name, disturbed, guest_traces, guests, hosts};
+use crate::full::{cell_name, desktop_traces, desktops, disturbed, guest_traces, guests, hosts};
 use crate::incidents::incidents_of;
 use crate::label::datastore_labels;
 use crate::model::{
@@ -126,6 +126,8 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         names,
     } = parts;
     let guests = guests(summaries);
+    let samples: Vec<_> =
+        trials.iter().filter_map(|trial| Some((trial.cell, trial.measured?.0))).collect();
     let mut report = Report {
         status: status(trials, finished, &analysis),
         traces: traces(&header, trials),
@@ -133,6 +135,8 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         hosts: hosts(&header, records, shares),
         guest_traces: guest_traces(&guests, records, (begin_ms(trials), AVERAGE_NS)),
         guests,
+        desktops: desktops(&samples),
+        desktop_traces: desktop_traces(&samples),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],
         unlike_promises: None,

@@ -36,8 +36,9 @@ pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
 pub use label::{datastore_labels, labels};
 pub use model::{
-    CellReasons, Disturbed, Finding, GuestTrace, MonitorAverage, Report, SeriesPoint, Severity,
-    Status, StepMark, StudyGuestRow, StudyHostCell, StudyHostRow, TrialTrace, WorkloadCeiling,
+    CellReasons, DesktopTrace, Disturbed, Finding, GuestTrace, MonitorAverage, Report, SeriesPoint,
+    Severity, Status, StepMark, StudyDesktopCell, StudyDesktopStep, StudyGuestRow, StudyHostCell,
+    StudyHostRow, TrialTrace, WorkloadCeiling,
 };
 pub use phrases::{
     Setting, SettingNames, answer as answer_sentence, datastore_note, event_sentence,

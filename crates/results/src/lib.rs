@@ -68,6 +68,7 @@
 mod column;
 mod comparison;
 mod component;
+mod desktop;
 mod disturbance;
 mod early;
 mod environment;

@@ -28,7 +28,8 @@ FROM (
     FROM t JOIN fact f ON f.trial_id = t.id AND f.name IN
     ('service_mean_ns', 'service_p50_ns', 'service_p95_ns', 'service_p99_ns', 'service_p999_ns', 'lateness_p99_ns',
      'flush_mean_ns', 'flush_p50_ns', 'flush_p95_ns', 'flush_p99_ns', 'flush_p999_ns',
-     'durable_write_p50_ns', 'durable_write_p95_ns', 'durable_write_p99_ns', 'durable_write_p999_ns')
+     'durable_write_p50_ns', 'durable_write_p95_ns', 'durable_write_p99_ns', 'durable_write_p999_ns',
+     'copy_time_ns', 'setting_time_ns', 'deployment_time_ns', 'configure_time_ns', 'work_p99_ns')
     UNION ALL SELECT *, 'cpu-per-io', 'ns', cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'target-cpu-per-io', 'ns', target_cpu_per_io_ns FROM t
     UNION ALL SELECT *, 'host-cpu-per-io', 'ns', host_cpu_per_io_ns FROM t

@@ -86,6 +86,12 @@ fn check_workload(workload: &StudyWorkload, disk_bytes: u64) -> Result<(), Strin
         }
         WorkloadKind::Ftp(ftp) => ftp.file_bytes == 0 || ftp.files == 0,
         WorkloadKind::Vnc(_) => false,
+        WorkloadKind::Desktops(load) => {
+            for io in [&load.session.log_on, &load.session.work] {
+                io.check(disk_bytes).map_err(|error| error.to_string())?;
+            }
+            load.deployment.outstanding == 0
+        }
     };
     if zero { Err("a trial of fixed work without work".into()) } else { Ok(()) }
 }

@@ -17,8 +17,8 @@ use crate::finished::{Event, EventKind};
 use crate::header::Header;
 use crate::trial::{Attempt, Phase, TrialOutcome, TrialRecord};
 use crate::{
-    component, disturbance, early, fact, guest, incident, issue, monitor, note, settled, step,
-    verified,
+    component, desktop, disturbance, early, fact, guest, incident, issue, monitor, note, settled,
+    step, verified,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -83,6 +83,7 @@ pub(crate) fn trials(connection: &Connection) -> Result<Vec<TrialRecord>> {
         verified: verified::has_tables(&transaction)?,
         issue: issue::has_table(&transaction)?,
         guests: guest::has_tables(&transaction)?,
+        desktops: desktop::has_tables(&transaction)?,
     };
     let mut select = transaction.prepare("SELECT * FROM trial ORDER BY id")?;
     let trials = select.query_map([], |row| trial(&transaction, file, row))?;
@@ -100,6 +101,8 @@ struct File {
     issue: bool,
     /// Whether it has the tables of guests.
     guests: bool,
+    /// Whether it has the tables of desktops.
+    desktops: bool,
 }
 
 impl File {
@@ -264,6 +267,10 @@ fn sample(connection: &Connection, file: File, id: i64) -> Result<Option<Sample>
                     false => Vec::new(),
                 },
                 touched_bytes: file.fact(connection, id, fact::TOUCHED_BYTES)?,
+                desktops: match file.desktops {
+                    true => desktop::read(connection, id)?,
+                    false => None,
+                },
                 updates: file.fact(connection, id, fact::UPDATES)?,
                 settled_ns: match file.has_settled() {
                     true => settled::read(connection, id)?,

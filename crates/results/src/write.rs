@@ -14,7 +14,8 @@ use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
 use crate::{
-    component, disturbance, fact, guest, incident, issue, monitor, note, settled, step, verified,
+    component, desktop, disturbance, fact, guest, incident, issue, monitor, note, settled, step,
+    verified,
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -235,6 +236,9 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
     step::write(connection, id, &sample.steps)?;
     disturbance::write(connection, id, sample)?;
     settled::write(connection, id, sample.settled_ns)?;
+    if let Some(desktops) = &sample.desktops {
+        desktop::write(connection, id, desktops)?;
+    }
     match &sample.verified {
         Some(verified) => verified::write(connection, id, verified),
         None => Ok(()),

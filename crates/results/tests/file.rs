@@ -17,7 +17,7 @@ use stormeter_results::{
     ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_study::Metric;
-use stormeter_trial::{CpuUsage, Histogram, KindTotals, MonitorRow, Sample};
+use stormeter_trial::{CpuUsage, DesktopStep, Histogram, KindTotals, MonitorRow, Sample};
 
 fn finished(reason: FinishReason) -> Finished {
     Finished { finished_unix_ms: 1_790_000_600_000, reason }
@@ -317,7 +317,15 @@ fn the_tables_serve_people_with_sql() {
     let has_viewers = |trial: &&&TrialRecord| trial.sample().is_some_and(|it| it.updates.is_some());
     let of_viewers = compared.iter().filter(has_viewers).count() as u64;
     assert!(0 < of_viewers && of_viewers < compared.len() as u64, "{of_viewers}");
-    assert_eq!(rows, compared.len() as u64 * of_all + by_some + of_work + of_viewers);
+    let of_desktops = compared.iter().filter_map(|trial| trial.sample()?.desktops.as_ref());
+    let of_desktops = of_desktops.map(|desktops| {
+        let steps = DesktopStep::ALL.into_iter().filter_map(|step| desktops.step_mean_ns(step));
+        steps.count() as u64 + u64::from(desktops.work().histogram.count() > 0)
+    });
+    let of_desktops: u64 = of_desktops.sum();
+    assert!(of_desktops > 0);
+    let by_kind = of_work + of_viewers + of_desktops;
+    assert_eq!(rows, compared.len() as u64 * of_all + by_some + by_kind);
     for metric in Metric::FOR_COMPARISONS {
         let of_metric: i64 = connection
             .query_row("SELECT count(*) FROM observation WHERE metric = ?", [metric.name()], |r| {
@@ -391,14 +399,14 @@ fn a_file_without_the_tables_of_verified_trials_opens_and_resumes() {
     assert!(words.starts_with("disk "), "{words}");
 }
 
-/// A file from before guests were watched: it opens, and trials with guests can be added.
+/// A file from before guests were watched and desktops made: it opens, and trials with them can be added.
 #[test]
-fn a_file_without_the_tables_of_guests_opens_and_resumes() {
+fn a_file_without_the_tables_of_guests_and_desktops_opens_and_resumes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.db");
     let all: Vec<_> = (0..20).map(|id| trial(6, id)).collect();
     let (with, without): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|trial| !trial.guests.is_empty());
+        all.into_iter().partition(|trial| !trial.guests.is_empty() || has_desktops(trial));
     assert!(!with.is_empty() && !without.is_empty());
     let mut file = ResultsFile::create(&path, &header()).unwrap();
     for trial in &without {
@@ -406,7 +414,8 @@ fn a_file_without_the_tables_of_guests_opens_and_resumes() {
     }
     drop(file);
     let connection = Connection::open(&path).unwrap();
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('guest', 'guest_monitor')";
+    let tables = "SELECT count(*) FROM sqlite_schema \
+                  WHERE name IN ('guest', 'guest_monitor') OR name LIKE 'desktop%'";
     let count = |row: &rusqlite::Row| row.get::<_, i64>(0);
     assert_eq!(connection.query_row(tables, [], count).unwrap(), 0);
     drop(connection);
@@ -418,4 +427,8 @@ fn a_file_without_the_tables_of_guests_opens_and_resumes() {
     let mut expected = [without, with].concat();
     expected.sort_by_key(|trial| trial.id);
     assert_eq!(file.trials().unwrap(), expected);
+}
+
+fn has_desktops(trial: &TrialRecord) -> bool {
+    trial.sample().is_some_and(|sample| sample.desktops.is_some())
 }

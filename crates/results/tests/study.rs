@@ -77,6 +77,12 @@ fn cells_that_the_plan_does_not_have_are_refused() {
         ("DROP TABLE guest_monitor", "no such table"),
         ("UPDATE step SET times = -4", "times = -4"),
         ("DROP TABLE step", "no such table"),
+        ("UPDATE desktop_total SET gone = -1", "gone = -1"),
+        ("UPDATE desktop_step SET times = -4", "times = -4"),
+        ("UPDATE desktop_work_histogram SET high_ns = low_ns", "another division"),
+        ("DELETE FROM desktop_work", "without totals of their users' work"),
+        ("UPDATE desktop_interval SET start_ns = -1", "start_ns = -1"),
+        ("DROP TABLE desktop_interval", "no such table"),
     ] {
         std::fs::write(&path, &sound).unwrap();
         let connection = Connection::open(&path).unwrap();
@@ -196,6 +202,13 @@ fn the_tables_serve_people_with_sql() {
             .into_iter()
             .filter(|m| !m.is_of_steps() && (*m != Metric::Elapsed || has_steps))
             .filter(|m| *m != Metric::Updates || sample.updates.is_some())
+            .filter(|m| match (m.desktop_step(), sample.desktops.as_ref()) {
+                (Some(step), Some(desktops)) => desktops.step_mean_ns(step).is_some(),
+                (None, Some(desktops)) => {
+                    !m.is_of_desktops() || desktops.work().histogram.count() > 0
+                }
+                (_, None) => !m.is_of_desktops(),
+            })
             .filter(|m| is_open || !m.is_of_open_loops())
             .filter(|m| sample.flushes.operations > 0 || !m.is_of_flushes())
             .filter(|m| sample.durable.operations > 0 || !m.is_of_durable_writes());

@@ -175,6 +175,14 @@ pub enum RunError {
         /// The reason of the last failure.
         failure: Box<TrialFailure>,
     },
+    /// Machines cannot be made there.
+    #[error("{url}: {reason}")]
+    Machines {
+        /// The datastore's URL.
+        url: String,
+        /// The reason, and what to do.
+        reason: String,
+    },
     /// The ceiling of a path to storage needs a null server, which did not start.
     #[error("the null server did not start: {0}")]
     NullServer(String),

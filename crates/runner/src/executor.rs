@@ -15,6 +15,7 @@ use stormeter_results::{
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, ServiceLoad, Start};
 
+use crate::desktops::DesktopRun;
 use crate::error::RunError;
 use crate::fill_spec::FillSpec;
 use crate::fixed_work::{FixedWorkRun, ListenOrder};
@@ -141,6 +142,9 @@ pub struct OpenOrder {
     pub urls: Vec<String>,
     /// The disks that each must have room for, all hosts together.
     pub disks: DiskSpec,
+    /// How many of them are templates, which each host needs and no VM has.
+    #[serde(default)]
+    pub templates: u32,
     /// Devices and LUNs whose data may be destroyed.
     pub destroy_data: Vec<PathBuf>,
     /// Passwords by the datastores' URLs, or by the files that workloads name.
@@ -203,6 +207,9 @@ pub struct PrepareOrder {
     pub store: usize,
     /// Their content; the disks are those of all hosts together.
     pub filling: FillSpec,
+    /// How many of them are templates ([`OpenOrder::templates`]).
+    #[serde(default)]
+    pub templates: u32,
     /// How existing disks are reset; `None`: they are new, or reused.
     pub reset: Option<DiskReset>,
 }
@@ -233,7 +240,7 @@ pub enum TrialTarget {
 pub struct TrialOrder {
     /// What it runs on.
     pub target: TrialTarget,
-    /// The work of each VM: the load of a timed trial, or fixed work. Hosts do no deployments.
+    /// The work of each VM: the load of a timed trial, or fixed work.
     pub work: WorkloadKind,
     /// Outstanding I/Os of each worker of a file test, if they differ from `work`.
     pub outstanding: Option<u32>,
@@ -276,6 +283,19 @@ impl TrialOrder {
             seed: self.seed,
             content_seed: self.content_seed,
             start: self.start,
+            disturbed: self.disturbed,
+        })
+    }
+
+    /// The trial, if it is one of desktops on demand.
+    pub fn desktops(&self) -> Option<DesktopRun<'_>> {
+        Some(DesktopRun {
+            load: self.work.desktops()?,
+            desktops: self.vms,
+            disk_bytes: self.disk_bytes,
+            timing: self.timing,
+            seed: self.seed,
+            content_seed: self.content_seed,
             disturbed: self.disturbed,
         })
     }

@@ -9,6 +9,7 @@ mod account;
 mod accounting;
 mod ceiling;
 mod describe;
+mod desktops;
 mod doctor;
 mod environment;
 mod error;
@@ -22,6 +23,7 @@ mod idle;
 mod journal;
 mod local_executor;
 mod machine;
+mod machines;
 mod memories;
 mod modelled;
 pub mod monitor;
@@ -51,6 +53,7 @@ mod ways;
 mod workers;
 
 pub use ceiling::measure_ceiling;
+pub use desktops::DesktopRun;
 pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
@@ -63,6 +66,9 @@ pub use fixed_work::{
     ClientStart, FixedWorkRun, ListenOrder, TransferClient, run_clients, run_fixed_work,
 };
 pub use local_executor::LocalExecutor;
+pub use machines::{
+    ClosedMachines, MachineExecutor, MachineOrder, Machines, MachinesError, OpenMachines,
+};
 pub use modelled::Modelled;
 pub use monitor_source::{GuestReading, MonitorSource, MonitorSourceError, ThreadReading};
 pub use password::Password;

@@ -13,6 +13,7 @@ use stormeter_trial::{Interval, ServiceLoad};
 
 use crate::ceiling::measure_ceiling_from;
 use crate::describe::describe;
+use crate::desktops::{DesktopRun, run_desktops};
 use crate::error::RunError;
 use crate::executor::{
     Executor, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, TrialOrder,
@@ -123,10 +124,11 @@ impl LocalExecutor {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
-        let mut end = match (order.timed(), order.work.service()) {
-            (Some(run), _) => self.timed(&run, order, coordinator, cancel, progress),
-            (None, Some(load)) => self.sessions(load, order, coordinator, cancel, progress),
-            (None, None) => self.fixed_work(order, coordinator, cancel, progress),
+        let mut end = match (order.timed(), order.work.service(), order.desktops()) {
+            (Some(run), ..) => self.timed(&run, order, coordinator, cancel, progress),
+            (_, Some(load), _) => self.sessions(load, order, coordinator, cancel, progress),
+            (.., Some(run)) => self.desktops(&run, order, coordinator, cancel, progress),
+            _ => self.fixed_work(order, coordinator, cancel, progress),
         }?;
         if let Some(idle) = &self.idle {
             idle.apply(&mut end.cpu);
@@ -192,6 +194,22 @@ impl LocalExecutor {
             |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
         let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
         run_sessions(&run, datastore, (&self.clock, cancel), start, progress)
+    }
+
+    fn desktops(
+        &mut self,
+        run: &DesktopRun<'_>,
+        order: &TrialOrder,
+        coordinator: &mut dyn StartCoordinator,
+        cancel: &AtomicBool,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialEnd, RunError> {
+        let store = order.store().unwrap_or_default();
+        let datastore = self.stores.get(store).ok_or_else(|| unknown(store))?;
+        let mut starter =
+            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
+        run_desktops(run, datastore, (&self.clock, cancel), start, progress)
     }
 
     fn fixed_work(
@@ -292,7 +310,7 @@ impl Executor for LocalExecutor {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<PreparedStore, RunError> {
-        let &PrepareOrder { store, filling, reset } = order;
+        let &PrepareOrder { store, filling, reset, .. } = order;
         let seal = self.verified.as_ref().map(|verified| verified.seal(store));
         let datastore = self.stores.get_mut(store).ok_or_else(|| unknown(store))?;
         let prepared = filling.write(datastore, seal, reset, cancel, progress)?;

@@ -43,6 +43,9 @@ pub(crate) trait Job: Send {
     /// Whether what was written may reach storage only when it is closed.
     const SETTLES: bool = true;
 
+    /// Whether its thread is pinned to a CPU, and what that starts, too.
+    const PINS: bool = true;
+
     /// Opens it.
     fn open(&mut self) -> Result<Self::Tools, DatastoreError>;
 
@@ -335,7 +338,7 @@ impl<J: Job> Worker<'_, J> {
             }
         };
         // After the disks are open: the threads of the positional engine must not inherit the pinning.
-        let is_pinned = pin_to(self.cpu);
+        let is_pinned = !J::PINS || pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut watcher = Watcher::new(self.cancel, &self.events, self.index, self.reader);

@@ -29,6 +29,7 @@ fn order(urls: &[&str], durability: Durability) -> OpenOrder {
         run_id: "00000000000000ff".into(),
         urls: urls.iter().map(|url| (*url).to_owned()).collect(),
         disks: DiskSpec { count: 2, size_bytes: 1 << 20, granularity_bytes: 4096 },
+        templates: 0,
         destroy_data: vec![],
         secrets: vec![],
         first_number: 0,
@@ -48,8 +49,9 @@ fn prepare(order: &OpenOrder, together: bool) -> Result<(), RunError> {
     executor.open(order, &cancel, &mut Silent)?;
     let filling =
         FillSpec { disks: order.disks, content: Content::default(), seed: 7, zero: false };
-    let orders: Vec<PrepareOrder> =
-        (0..order.urls.len()).map(|store| PrepareOrder { store, filling, reset: None }).collect();
+    let orders: Vec<PrepareOrder> = (0..order.urls.len())
+        .map(|store| PrepareOrder { store, filling, templates: 0, reset: None })
+        .collect();
     if together {
         executor.prepare_all(&orders, 1, &cancel, &mut Silent)?;
     } else {

@@ -97,6 +97,26 @@ pub enum Fact {
         /// What was counted.
         moved_bytes: u64,
     },
+    /// Users of desktops are not conserved.
+    UsersLost {
+        /// Users who came, and users who came again because their desktops died.
+        came: u64,
+        /// Users who were served, were refused, went away or wait.
+        ended: u64,
+        /// Users whose waits were recorded.
+        served: u64,
+    },
+    /// Users of desktops have no wait, because they were not served.
+    UsersUnserved {
+        /// Users who came, and users who came again because their desktops died.
+        came: u64,
+        /// Users who were refused.
+        refused: u64,
+        /// Users who went away.
+        gone: u64,
+        /// Users who still waited when the window closed.
+        waiting: u64,
+    },
     /// IOPS × mean latency is not the number of outstanding I/Os (Little's law).
     LittlesLaw {
         /// IOPS × mean latency.
@@ -362,6 +382,7 @@ impl Fact {
     pub fn law(&self) -> Option<u8> {
         Some(match self {
             Fact::ImpossibleBytes { .. } => 1,
+            Fact::UsersLost { .. } => 11,
             Fact::LittlesLaw { .. } => 2,
             Fact::TalliesDiffer { .. } => 4,
             Fact::LowCeiling { .. } | Fact::LowWay { .. } => 8,
@@ -382,6 +403,7 @@ impl Fact {
             | Fact::TrialsFailed(_)
             | Fact::MeasuredAgain { .. } => 10,
             Fact::AnsweredAtOnce { .. }
+            | Fact::UsersUnserved { .. }
             | Fact::IssuedLate { .. }
             | Fact::Starved { .. }
             | Fact::GuestsStarved { .. }

@@ -12,7 +12,8 @@
 //! 9. the working set does not fit into a memory on the path (in `crate::cache`);
 //! 10. no error, no short I/O, no wrong data, the trial completed (drift and warm-up are judged
 //!     over all trials together, in [`crate::steadiness`]; blocks in [`crate::course`]; data in
-//!     [`crate::data`]).
+//!     [`crate::data`]);
+//! 11. users of desktops are conserved (in `crate::desktop_laws`).
 //!
 //! The third law, that nothing moves faster than its link or bus, applies to predictions and published
 //! tables only: the nominal speed of a virtual NIC or disk is not its limit.
@@ -21,6 +22,7 @@ use stormeter_disk::Kind;
 use stormeter_study::WorkloadKind;
 use stormeter_trial::{CpuUsage, Ended, KindTotals, Sample};
 
+use crate::desktop_laws;
 use crate::finding::{Backlog, Fact, LawFinding, Severity, Tally};
 use crate::lateness::lateness;
 use crate::neighbours::check_cpus;
@@ -56,7 +58,7 @@ pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
     [counted(sample), ended(sample)].into_iter().flatten().collect()
 }
 
-/// Checks a trial of sessions with a service: what they move in an operation is up to the service.
+/// Checks a trial of sessions with a service, or of desktops: what moves in an operation is up to these.
 pub fn check_sessions(sample: &Sample, cpu: &CpuUsage) -> Vec<LawFinding> {
     let mut found = sessions(sample);
     found.extend(check_cpus(cpu, sample.window_ns));
@@ -64,7 +66,8 @@ pub fn check_sessions(sample: &Sample, cpu: &CpuUsage) -> Vec<LawFinding> {
 }
 
 fn sessions(sample: &Sample) -> Vec<LawFinding> {
-    [little_of(sample), counted(sample), ended(sample)].into_iter().flatten().collect()
+    let found = [little_of(sample), counted(sample), ended(sample)].into_iter().flatten();
+    found.chain(desktop_laws::check(sample)).collect()
 }
 
 /// The law that a trial breaks by itself, the generator's ceiling aside; `None` if it is sound. The ceiling is a
@@ -77,7 +80,7 @@ pub fn broken_law(kind: &WorkloadKind, sample: &Sample, is_null: bool) -> Option
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
             check_fixed_work(sample)
         }
-        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => sessions(sample),
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) | WorkloadKind::Desktops(_) => sessions(sample),
     };
     let broken = found.into_iter().find(|finding| finding.severity == Severity::Invalid);
     broken.map(|finding| finding.fact)

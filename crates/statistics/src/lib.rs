@@ -46,6 +46,7 @@ mod comparison;
 pub mod course;
 pub mod data;
 mod describe;
+mod desktop_laws;
 pub mod effect_size;
 pub mod equivalence;
 mod estimate;

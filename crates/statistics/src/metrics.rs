@@ -41,9 +41,8 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         | Metric::DurableWriteP50
         | Metric::DurableWriteP95
         | Metric::DurableWriteP99
-        | Metric::DurableWriteP999 => {
-            histogram_of(metric, sample)?.percentile_ns(percentile_of(metric)?)?
-        }
+        | Metric::DurableWriteP999
+        | Metric::WorkP99 => histogram_of(metric, sample)?.percentile_ns(percentile_of(metric)?)?,
         Metric::ServiceMean => sample.issue.as_ref()?.service.mean_ns()?,
         Metric::FlushMean => sample.flushes.latency_mean_ns()?,
         Metric::LatencyMax => {
@@ -68,6 +67,9 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         },
         Metric::Outage => sample.outage_ns()? as f64,
         Metric::Updates => sample.updates_per_s()?,
+        Metric::CopyTime | Metric::SettingTime | Metric::DeploymentTime | Metric::ConfigureTime => {
+            sample.desktops.as_ref()?.step_mean_ns(metric.desktop_step()?)?
+        }
     };
     (value > 0.0).then_some(value)
 }
@@ -99,7 +101,8 @@ pub fn percentile_of(metric: Metric) -> Option<f64> {
         | Metric::ServiceP99
         | Metric::LatenessP99
         | Metric::FlushP99
-        | Metric::DurableWriteP99 => Some(0.99),
+        | Metric::DurableWriteP99
+        | Metric::WorkP99 => Some(0.99),
         Metric::LatencyP999
         | Metric::ServiceP999
         | Metric::FlushP999
@@ -115,6 +118,7 @@ pub(crate) struct Merged {
     pub(crate) latencies: Histogram,
     durable: Histogram,
     flushes: Histogram,
+    work: Histogram,
     /// Service times and lateness, where every trial has them.
     pub(crate) issue: Option<IssueTimes>,
     trials: usize,
@@ -125,6 +129,9 @@ impl Merged {
         sample.ios().iter().for_each(|kind| self.latencies.merge(&kind.histogram));
         self.durable.merge(&sample.durable.histogram);
         self.flushes.merge(&sample.flushes.histogram);
+        for kind in sample.desktops.iter().flat_map(|desktops| &desktops.work) {
+            self.work.merge(&kind.histogram);
+        }
         self.issue = match (self.issue.take(), &sample.issue) {
             (None, Some(issue)) if self.trials == 0 => Some(issue.clone()),
             (Some(mut all), Some(issue)) => {
@@ -143,6 +150,7 @@ impl Merged {
             _ if metric.is_of_open_loops() => issue_histogram(metric, self.issue.as_ref()?),
             _ if metric.is_of_flushes() => &self.flushes,
             _ if metric.is_of_durable_writes() => &self.durable,
+            Metric::WorkP99 => &self.work,
             _ => &self.latencies,
         };
         histogram.percentile_ns(percentile_of(metric)?)
@@ -169,6 +177,7 @@ fn histogram_of(metric: Metric, sample: &Sample) -> Option<Cow<'_, Histogram>> {
         }
         _ if metric.is_of_flushes() => Cow::Borrowed(&sample.flushes.histogram),
         _ if metric.is_of_durable_writes() => Cow::Borrowed(&sample.durable.histogram),
+        Metric::WorkP99 => Cow::Owned(sample.desktops.as_ref()?.work().histogram),
         _ => {
             let mut all = Histogram::default();
             sample.ios().iter().for_each(|kind| all.merge(&kind.histogram));

@@ -15,6 +15,7 @@ impl StudyPlan {
             .or_else(|| self.no_open_loop(metric))
             .or_else(|| self.no_durability(metric))
             .or_else(|| self.no_viewers(metric))
+            .or_else(|| self.no_desktops(metric))
     }
 
     fn no_durability(&self, metric: Metric) -> Option<String> {
@@ -45,6 +46,17 @@ impl StudyPlan {
              throughput"
                 .into(),
         )
+    }
+
+    fn no_desktops(&self, metric: Metric) -> Option<String> {
+        let has = |workload: &StudyWorkload| workload.kind.desktops().is_some();
+        if !metric.is_of_desktops() || self.workloads.iter().any(has) {
+            return None;
+        }
+        Some(format!(
+            "{} is of desktops on demand, and this study has no workload with desktops; ask for elapsed or latency",
+            metric.title()
+        ))
     }
 
     fn no_open_loop(&self, metric: Metric) -> Option<String> {

@@ -5,7 +5,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stormeter_trial::{Start, Workload};
+use stormeter_trial::{DesktopStep, Start, Workload};
 
 use crate::plan_error::PlanError;
 use crate::server_url::is_server;
@@ -145,6 +145,16 @@ pub enum Metric {
     Outage,
     /// Updates of their screens that viewers saw, per second, all viewers together. For studies of desktops only.
     Updates,
+    /// Mean time of *copy*, a step of making a desktop. This and the next four are for desktops on demand only.
+    CopyTime,
+    /// Mean time of *setting*.
+    SettingTime,
+    /// Mean time of *deployment*.
+    DeploymentTime,
+    /// Mean time of *configure*.
+    ConfigureTime,
+    /// 99th percentile of the latency of the work of users who came one by one: what a class does to them.
+    WorkP99,
 }
 
 impl Metric {
@@ -155,7 +165,7 @@ impl Metric {
     };
 
     /// All, in the order of tables.
-    pub const ALL: [Metric; 31] = [
+    pub const ALL: [Metric; 36] = [
         Metric::Iops,
         Metric::Throughput,
         Metric::LatencyMean,
@@ -187,11 +197,32 @@ impl Metric {
         Metric::Recovery,
         Metric::Outage,
         Metric::Updates,
+        Metric::CopyTime,
+        Metric::SettingTime,
+        Metric::DeploymentTime,
+        Metric::ConfigureTime,
+        Metric::WorkP99,
     ];
 
     /// Whether it is CPU time per I/O.
     pub fn is_of_cpu_per_io(self) -> bool {
         matches!(self, Metric::CpuPerIo | Metric::TargetCpuPerIo | Metric::HostCpuPerIo)
+    }
+
+    /// The step of making a desktop whose time it is.
+    pub fn desktop_step(self) -> Option<DesktopStep> {
+        match self {
+            Metric::CopyTime => Some(DesktopStep::Copy),
+            Metric::SettingTime => Some(DesktopStep::Setting),
+            Metric::DeploymentTime => Some(DesktopStep::Deployment),
+            Metric::ConfigureTime => Some(DesktopStep::Configure),
+            _ => None,
+        }
+    }
+
+    /// Whether only desktops on demand have it.
+    pub fn is_of_desktops(self) -> bool {
+        self.desktop_step().is_some() || self == Metric::WorkP99
     }
 
     /// Whether only a trial with steps has it.
@@ -255,6 +286,11 @@ impl Metric {
             Metric::Recovery => "recovery",
             Metric::Outage => "outage",
             Metric::Updates => "updates",
+            Metric::CopyTime => "copy-time",
+            Metric::SettingTime => "setting-time",
+            Metric::DeploymentTime => "deployment-time",
+            Metric::ConfigureTime => "configure-time",
+            Metric::WorkP99 => "work-p99",
         }
     }
 
@@ -297,6 +333,11 @@ impl Metric {
             Metric::Recovery => "recovery time",
             Metric::Outage => "outage",
             Metric::Updates => "updates",
+            Metric::CopyTime => "copy time",
+            Metric::SettingTime => "setting time",
+            Metric::DeploymentTime => "deployment time",
+            Metric::ConfigureTime => "configure time",
+            Metric::WorkP99 => "p99 latency of work",
         }
     }
 

@@ -7,12 +7,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stormeter_fault::ScheduledFault;
-use stormeter_trial::{Deployment, FileTest, FtpLoad, ServiceLoad, Transfer, VncLoad, Workload};
+use stormeter_trial::{
+    Deployment, DesktopLoad, FileTest, FtpLoad, ServiceLoad, Transfer, VncLoad, Workload,
+};
 
 use crate::dealing::vms_of_host;
 use crate::plan::{EqualLoad, Metric, Timing};
 use crate::reach::Reach;
-use crate::server_url::is_server;
+use crate::server_url::{is_desktops, is_server};
 use crate::step::Step;
 
 /// A study ready to be executed.
@@ -83,6 +85,11 @@ pub struct NamedDatastore {
 }
 
 impl NamedDatastore {
+    /// Whether it is desktops of a lab, which are machines made on demand.
+    pub fn is_desktops(&self) -> bool {
+        is_desktops(&self.url)
+    }
+
     /// Whether it is a server whose services are used; it has no disks.
     pub fn is_server(&self) -> bool {
         is_server(&self.url)
@@ -131,12 +138,27 @@ pub enum WorkloadKind {
     Ftp(FtpLoad),
     /// Viewers of a desktop over VNC for the time in `measure`.
     Vnc(VncLoad),
+    /// Desktops on demand for the time in `measure`.
+    Desktops(Box<DesktopLoad>),
 }
 
 impl WorkloadKind {
     /// Whether disks are made as clones by the storage.
     pub fn clones(&self) -> bool {
         matches!(self, WorkloadKind::Deploy(deployment) if deployment.clone)
+    }
+
+    /// Whether disks are made from a template's, which is one disk more.
+    pub fn has_template(&self) -> bool {
+        matches!(self, WorkloadKind::Deploy(_) | WorkloadKind::Desktops(_))
+    }
+
+    /// The users of desktops and their broker.
+    pub fn desktops(&self) -> Option<&DesktopLoad> {
+        match self {
+            WorkloadKind::Desktops(load) => Some(load),
+            _ => None,
+        }
     }
 
     /// The timed I/O; `None` for fixed work.
@@ -159,7 +181,10 @@ impl WorkloadKind {
     /// Whether it lasts for the time in `measure`; otherwise it ends when its work is done.
     pub fn is_timed(&self) -> bool {
         match self {
-            WorkloadKind::Io(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => true,
+            WorkloadKind::Io(_)
+            | WorkloadKind::Ftp(_)
+            | WorkloadKind::Vnc(_)
+            | WorkloadKind::Desktops(_) => true,
             WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => false,
         }
     }
@@ -183,6 +208,8 @@ impl WorkloadKind {
 pub struct StudyDisks {
     /// Number of disks.
     pub count: u32,
+    /// How many of them are templates: disks that belong to no VM, and from which others are made.
+    pub templates: u32,
     /// Size of each.
     pub bytes: u64,
 }
@@ -428,7 +455,10 @@ impl StudyPlan {
         let takes_it = match &workload.kind {
             WorkloadKind::Io(io) => io.arrivals.rate_per_s().is_none(),
             WorkloadKind::File(_) | WorkloadKind::Deploy(_) => true,
-            WorkloadKind::Transfer(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => false,
+            WorkloadKind::Transfer(_)
+            | WorkloadKind::Ftp(_)
+            | WorkloadKind::Vnc(_)
+            | WorkloadKind::Desktops(_) => false,
         };
         if self.outstanding.is_empty() || !takes_it {
             return vec![None];
@@ -460,10 +490,11 @@ impl StudyPlan {
         let vms = self.vms.iter().copied().max().unwrap_or(1);
         let kinds = || self.workloads.iter().map(|workload| &workload.kind);
         // A deployment copies from a disk that belongs to no VM.
-        let templates = u32::from(kinds().any(|kind| matches!(kind, WorkloadKind::Deploy(_))));
+        let templates = u32::from(kinds().any(WorkloadKind::has_template));
         let sizes = (0..self.workloads.len()).map(|workload| self.disk_bytes_of(workload));
         StudyDisks {
             count: vms.saturating_add(templates),
+            templates,
             bytes: sizes.max().unwrap_or(self.disk_bytes),
         }
     }
@@ -471,8 +502,11 @@ impl StudyPlan {
     /// The load of a cell in tables: `4 VMs × 8`, `4 sessions`; without factors that have one level.
     pub fn load_label(&self, cell: &Cell) -> String {
         let workload = self.workloads.get(cell.workload);
-        let is_service = workload.is_some_and(|workload| workload.kind.service().is_some());
-        let what = if is_service { "session" } else { "VM" };
+        let what = match workload.map(|workload| &workload.kind) {
+            Some(kind) if kind.service().is_some() => "session",
+            Some(WorkloadKind::Desktops(_)) => "desktop",
+            _ => "VM",
+        };
         let vms = format!("{} {what}{}", cell.vms, if cell.vms == 1 { "" } else { "s" });
         match cell.outstanding {
             Some(outstanding) => format!("{vms} × {outstanding}"),

@@ -316,3 +316,32 @@ fn the_same_file_is_the_same_plan() {
     let json = serde_json::to_string(&parsed(text)).unwrap();
     assert_eq!(serde_json::from_str::<StudyPlan>(&json).unwrap(), parsed(text));
 }
+
+#[test]
+fn desktops_have_a_workload_for_each_pool() {
+    let plan = parsed(include_str!("good/desktops.yaml"));
+    let names: Vec<&str> = plan.workloads.iter().map(|workload| workload.name.as_str()).collect();
+    assert_eq!(names, ["portal-pool-0", "portal-pool-4", "class"]);
+    let load = |index: usize| plan.workloads[index].kind.desktops().unwrap();
+    let (portal, class) = (load(1), load(2));
+    assert_eq!((load(0).broker.pool, portal.broker.pool, class.broker.pool), (0, 4, 0));
+    assert_eq!((portal.arrivals_per_s, portal.users), (0.01, Some(180)));
+    assert_eq!(
+        portal.class.map(|class| (class.users, class.at_ns / 1_000_000_000)),
+        Some((60, 3600))
+    );
+    assert_eq!(portal.broker.capacity.fits(portal.broker.desktop, 100), 32, "two CPUs each");
+    assert_eq!(portal.session.log_on.arrivals, Arrivals::Closed { outstanding: 2 });
+    assert_eq!(portal.session.work.arrivals, Arrivals::Poisson { rate_per_s: 8.0 });
+    assert_eq!(portal.slots(), 8);
+    // Defaults: one by one copies are full, and nothing is limited.
+    assert_eq!((class.deployment.copy_bytes, class.broker.deploying_most), (0, u32::MAX));
+    assert_eq!(class.session.idle_percent, 0.0);
+    // One set of disks serves all, with a template.
+    assert_eq!((plan.disks().count, plan.disks().bytes), (65, 8 << 30));
+    assert_eq!(plan.load_label(&plan.cells()[0]), "64 desktops");
+    let text =
+        format!("datastores: {{a: /a}}\ndisk: {{size: 8GiB}}\n{}", workloads_text(&plan.workloads));
+    assert_eq!(parsed(&text).workloads, plan.workloads, "{text}");
+    assert_eq!(parsed(&text).design.metric, Metric::LatencyP95);
+}

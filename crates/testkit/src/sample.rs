@@ -45,6 +45,7 @@ pub fn sample(iops: f64) -> Sample {
         settled_ns: 0,
         touched_bytes: None,
         updates: None,
+        desktops: None,
         steps: Vec::new(),
         ended: Ended::Completed,
     }

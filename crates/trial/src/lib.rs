@@ -54,6 +54,7 @@
 
 mod component;
 mod cpu;
+mod desktops;
 mod disturbance;
 mod failure;
 mod fixed_work;
@@ -62,6 +63,7 @@ mod flush_every;
 mod guest;
 pub mod histogram;
 mod issue;
+mod kind_totals;
 mod memory;
 mod model_note;
 mod monitor;
@@ -76,11 +78,15 @@ mod verifiable;
 mod verified;
 mod workload;
 
-/// The kinds of I/O and the errors of devices, which failures are about.
-pub use stormeter_disk::{DeviceError, Kind};
+/// The kinds of I/O and the errors of devices, which failures are about, and the steps of desktops.
+pub use stormeter_disk::{DesktopStep, DeviceError, Kind};
 
 pub use component::{ComponentKind, ComponentUse};
 pub use cpu::{CpuUsage, HostCpu, Pressure};
+pub use desktops::{
+    BrokerRules, DesktopCopy, DesktopDeployment, DesktopLoad, DesktopRow, DesktopSession,
+    DesktopTotals, DesktopTrial, Resources, UserClass,
+};
 pub use disturbance::{Disturbance, Recovery};
 pub use failure::TrialFailure;
 pub use fixed_work::{
@@ -91,14 +97,15 @@ pub use flush_every::FlushEveryError;
 pub use guest::{GuestActivity, GuestKind, GuestRow};
 pub use histogram::{Histogram, LatencyBucket};
 pub use issue::{Durations, IssueTimes};
+pub use kind_totals::KindTotals;
 pub use memory::{Memory, MemoryPlace};
 pub use model_note::{Loss, ModelNote};
 pub use monitor::MonitorRow;
 pub use note::{NoteFact, TargetUnknown, TrialNote};
 pub use recovery::{RECOVERED_INTERVALS, RECOVERED_SHARE};
 pub use sample::{
-    DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
-    MAX_IO_FAILURES_KEPT, Sample,
+    DiskTotals, Ended, Interval, IntervalTotals, IoFailure, IoFailureOutcome, MAX_IO_FAILURES_KEPT,
+    Sample,
 };
 pub use service::{
     FtpDirection, FtpLoad, ScreenArea, ScreenFields, ServiceLoad, SessionTrial, VncLoad,

@@ -117,7 +117,8 @@ fn end_ns(row: &Interval) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{Ended, KindTotals};
+    use crate::kind_totals::KindTotals;
+    use crate::sample::Ended;
 
     const MS: i64 = 1_000_000;
 
@@ -164,6 +165,7 @@ mod tests {
             settled_ns: 0,
             touched_bytes: None,
             updates: None,
+            desktops: None,
             ended: Ended::Completed,
         }
     }

@@ -7,10 +7,11 @@
 use serde::{Deserialize, Serialize};
 use stormeter_disk::{DeviceError, Kind};
 
+use crate::desktops::DesktopTotals;
 use crate::disturbance::Disturbance;
 use crate::fixed_work::StepTime;
-use crate::histogram::Histogram;
 use crate::issue::IssueTimes;
+use crate::kind_totals::KindTotals;
 use crate::verified::Verified;
 
 /// The measured window of a trial, ramp and drain excluded.
@@ -94,29 +95,11 @@ pub struct Sample {
     /// Updates of their screens that viewers of desktops saw; `None` for trials without viewers.
     #[serde(default)]
     pub updates: Option<u64>,
+    /// What became of users and desktops; `None` for trials without a broker.
+    #[serde(default)]
+    pub desktops: Option<Box<DesktopTotals>>,
     /// Why the loop ended.
     pub ended: Ended,
-}
-
-/// Totals of one operation kind.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct KindTotals {
-    /// I/Os that moved all their bytes.
-    pub operations: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
-    /// Sum of their latencies.
-    pub latency_sum_ns: u64,
-    /// Shortest latency; 0 when there is no I/O.
-    pub latency_min_ns: u64,
-    /// Longest latency.
-    pub latency_max_ns: u64,
-    /// I/Os that moved fewer bytes than requested. Not included in `operations`.
-    pub short_operations: u64,
-    /// I/Os that failed. Not included in `operations`.
-    pub errors: u64,
-    /// The distribution of their latencies.
-    pub histogram: Histogram,
 }
 
 /// One row of the time plot.
@@ -245,31 +228,6 @@ impl std::fmt::Display for Ended {
             Ended::QueueBroken { reason } => write!(f, "stopped: {reason}"),
             Ended::Lost { reason } => write!(f, "what was written may be lost: {reason}"),
         }
-    }
-}
-
-impl KindTotals {
-    /// Mean latency in nanoseconds; `None` without an I/O.
-    pub fn latency_mean_ns(&self) -> Option<f64> {
-        (self.operations > 0).then(|| self.latency_sum_ns as f64 / self.operations as f64)
-    }
-
-    /// Adds the totals of another thread, disk or kind.
-    pub fn merge(&mut self, other: &KindTotals) {
-        if other.operations > 0 {
-            self.latency_min_ns = if self.operations == 0 {
-                other.latency_min_ns
-            } else {
-                self.latency_min_ns.min(other.latency_min_ns)
-            };
-        }
-        self.operations += other.operations;
-        self.bytes += other.bytes;
-        self.latency_sum_ns += other.latency_sum_ns;
-        self.latency_max_ns = self.latency_max_ns.max(other.latency_max_ns);
-        self.short_operations += other.short_operations;
-        self.errors += other.errors;
-        self.histogram.merge(&other.histogram);
     }
 }
 

@@ -175,7 +175,8 @@ impl Fleet {
     fn open_order(&self, order: &OpenOrder, host: usize) -> OpenOrder {
         let mut own = order.clone();
         // A host without VMs opens its datastores as if it had one: this shows early whether it could.
-        own.disks.count = self.drivers.most_vms(order.disks.count, host).max(1);
+        let vms = order.disks.count.saturating_sub(order.templates);
+        own.disks.count = self.drivers.most_vms(vms, host).max(1) + order.templates;
         own.urls =
             self.drivers.of_host(host).map(|datastore| order.urls[datastore].clone()).collect();
         own.drivers.clear();
@@ -190,7 +191,7 @@ impl Fleet {
     fn prepare_order(&self, order: &PrepareOrder, part: Part) -> PrepareOrder {
         let mut own = *order;
         own.store = part.store;
-        own.filling.disks.count = part.vms.max(1);
+        own.filling.disks.count = part.vms.max(1) + order.templates;
         own.filling.seed = seed_of(order.filling.seed, part.place);
         own
     }
@@ -283,7 +284,8 @@ impl Fleet {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Vec<PreparedStore>, RunError> {
-        let parts = self.drivers.parts(order.store, order.filling.disks.count);
+        let vms = order.filling.disks.count.saturating_sub(order.templates);
+        let parts = self.drivers.parts(order.store, vms);
         let parts: Vec<Part> = parts.filter(|part| hosts.contains(&part.host)).collect();
         for &part in &parts {
             self.say(part.host, Command::Prepare(self.prepare_order(order, part)));

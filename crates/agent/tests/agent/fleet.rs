@@ -62,6 +62,7 @@ fn failure(commands: &[&str], place: &Path) -> String {
         run_id: RUN.into(),
         urls: vec!["null:".into()],
         disks: DiskSpec { count: 2, size_bytes: 1 << 20, granularity_bytes: 4096 },
+        templates: 0,
         destroy_data: vec![],
         secrets: vec![],
         first_number: 0,

@@ -82,6 +82,7 @@ pub(crate) fn open(url: &str) -> Command {
         run_id: RUN.into(),
         urls: vec![url.into()],
         disks: disks(),
+        templates: 0,
         destroy_data: vec!["/dev/none".into()],
         secrets: vec![],
         first_number: 3,
@@ -100,7 +101,7 @@ fn disks() -> DiskSpec {
 
 pub(crate) fn prepare() -> Command {
     let filling = FillSpec { disks: disks(), content: Content::default(), seed: 7, zero: false };
-    Command::Prepare(PrepareOrder { store: 0, filling, reset: None })
+    Command::Prepare(PrepareOrder { store: 0, filling, templates: 0, reset: None })
 }
 
 pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use stormeter_datastore::{RealClock, Secret};
 use stormeter_report::TerminalOptions;
 use stormeter_results::FinishReason;
-use stormeter_runner::{Collaborators, Executor, RackControl, Request, Resume, finished, run_with};
-use stormeter_study::{StudyPlan, parse_study_file, plan_text};
+use stormeter_runner::{
+    Collaborators, Executor, MachineExecutor, RackControl, Request, Resume, finished, run_with,
+};
+use stormeter_study::{NamedDatastore, StudyPlan, parse_study_file, plan_text};
 
 use crate::arguments_study::{Redo, RunOptions};
 use crate::color::Color;
@@ -16,6 +18,7 @@ use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::guests::guests;
 use crate::hosts;
+use crate::lab_machines::LabMachines;
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, print_notes, print_tables, report_of, show};
@@ -82,11 +85,19 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
                 hosts::fleet(&request.plan, options.agent_binary.as_deref(), &options.lab)?;
             let mut display = Display::of(&request.plan, options.quiet);
             let clock = RealClock::new();
+            let makes_desktops = request.plan.datastores.iter().any(NamedDatastore::is_desktops);
+            let mut machines = makes_desktops.then(|| {
+                let lab = LabMachines { lab: options.lab.clone(), clock: clock.clone() };
+                MachineExecutor::new(lab, clock.clone())
+            });
+            let elsewhere = fleet.as_mut().map(|fleet| fleet as &mut dyn Executor);
+            let executor =
+                elsewhere.or(machines.as_mut().map(|machines| machines as &mut dyn Executor));
             let mut null_servers = NullServerChildren::default();
             let collaborators = Collaborators {
                 null_servers: Some(&mut null_servers),
                 guests: guests(&request.plan, &options.lab)?,
-                executor: fleet.as_mut().map(|fleet| fleet as &mut dyn Executor),
+                executor,
                 rack_control: rack_control
                     .as_mut()
                     .map(|rack_control| rack_control as &mut dyn RackControl),

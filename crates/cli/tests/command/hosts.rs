@@ -288,6 +288,25 @@ fn a_hundred_agents_are_led_in_one_trial() {
 }
 
 #[test]
+fn hosts_deploy_from_templates_of_their_own() {
+    let place = Place::new();
+    let text = "datastores: {a: a}\nhosts: {one: local, two: local}\n\
+                workloads: [{name: d, deploy: {copy: 64KiB, customise: 5, boot: 5}}]\n\
+                load: {vms: [1, 3]}\ndisk: {size: 1MiB}\ndesign: {blocks: 1}\n";
+    std::fs::write(place.path("s.yaml"), text).unwrap();
+    let outcome = place.run("run s.yaml --output s.db").expect(&[0, 4, 5]);
+    let path = place.path("s.db");
+    let shares = "SELECT host_share.vms, host_share.operations FROM host_share \
+                  JOIN trial ON trial.id = host_share.trial_id \
+                  JOIN cell ON cell.id = trial.cell WHERE cell.vms = 3 ORDER BY host_share.number";
+    let deployed = rows(&path, shares, |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(deployed, [(2i64, 2i64), (1, 1)], "{outcome:?}");
+    let copies = "SELECT max(times) FROM step WHERE name = 'copy'";
+    assert_eq!(one::<i64>(&path, copies), 3);
+    assert!(place.folders("a").is_empty());
+}
+
+#[test]
 fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
     let place = Place::new();
     let refused = |hosts: &str, rest: &str, words: &str| {
@@ -299,7 +318,8 @@ fn what_hosts_do_not_do_is_refused_before_anything_is_started() {
     };
     refused("{vm3: \"lab:vm3\"}", "", "lab up");
     refused("{x: \"http://x\"}", "", "cannot be reached by");
-    refused("{here: local}", "workloads: [{name: d, deploy: {boot: 1}}]", "not on hosts");
+    let portal = "workloads: [{name: d, desktops: {class: {users: 1}}}]";
+    refused("{here: local}", portal, "one broker");
     std::fs::write(
         place.path("s.yaml"),
         "datastores: {a: \"embedded:nfs\"}\nhosts: {h: \"ssh:h\"}\n",

@@ -90,6 +90,7 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             settled_ns: 0,
             touched_bytes: Some(touched_bytes),
             updates: None,
+            desktops: None,
             ended,
         }
     }

@@ -9,7 +9,8 @@ use stormeter_disk::Kind;
 use crate::direction::Direction;
 use crate::observer::Observer;
 use crate::recorder::Recorder;
-use stormeter_trial::{Ended, IoFailure, KindTotals, Sample, StepTime};
+use crate::window::sample_of;
+use stormeter_trial::{Ended, IoFailure, Sample, StepTime};
 
 /// The tallies of a trial of fixed work on one thread. Its window opens at the start and closes with the last
 /// operation.
@@ -128,35 +129,11 @@ impl FixedWorkLog {
         let turn_wait_ns = u128::from(self.turn_wait_ns);
         let outstanding_ns = self.outstanding_integral.saturating_sub(turn_wait_ns);
         Sample {
-            window_ns,
-            interval_ns: self.interval_ns,
-            reads: recorded.reads,
-            writes: recorded.writes,
-            // Fixed work is neither durable nor flushed.
-            durable: KindTotals::default(),
-            flushes: KindTotals::default(),
-            intervals: recorded.intervals,
-            disks: recorded.disks,
             outstanding_mean: outstanding_ns as f64 / window_ns.max(1) as f64,
-            // Workers finish one by one, so no number is kept outstanding to the end.
-            outstanding_configured: None,
             carried_ns,
             turn_wait_ns: Some(self.turn_wait_ns),
-            flush_wait_ns: 0,
-            spun_ns: 0,
-            issue: None,
-            offered_rate_per_s: None,
-            ramp_operations: 0,
-            due_operations: 0,
-            backlog_operations: 0,
-            io_failures: recorded.io_failures,
-            verified: None,
-            disturbances: Vec::new(),
-            settled_ns: 0,
-            touched_bytes: None,
-            updates: None,
             steps,
-            ended,
+            ..sample_of(recorded, window_ns, self.interval_ns, ended)
         }
     }
 

@@ -4,21 +4,20 @@
 //! record, begin what is due. An event that is seen after a boundary belongs to what follows it. Bytes are counted when
 //! they pass and not when their operation ends, because one file may take longer than the window.
 
-mod outstanding;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use stormeter_disk::{
     Clock, DeviceError, DisksError, Kind, SessionChange, SessionEvent, Sessions, Wait,
 };
-use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, KindTotals, Sample, SessionTrial};
+use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, Sample, SessionTrial};
 
-use self::outstanding::Outstanding;
 use crate::direction::Direction;
 use crate::observer::Observer;
+use crate::outstanding::Outstanding;
 use crate::random::{Random, unit};
 use crate::recorder::Recorder;
+use crate::window::{Boundary, Window, sample_of};
 
 /// How often the loop checks limits and cancellation, whatever the sessions do.
 const LOOK_UP_NS: u64 = 50_000_000;
@@ -52,13 +51,6 @@ pub fn drive_sessions<S: Sessions, C: Clock, O: Observer>(
     run.finish(ended)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Ramp,
-    Window,
-    Over,
-}
-
 struct Run<'a, S, C, O> {
     trial: &'a SessionTrial,
     sessions: &'a mut S,
@@ -71,9 +63,7 @@ struct Run<'a, S, C, O> {
     pauses: Vec<Random>,
     /// When each idle session begins its next operation.
     due: BinaryHeap<Reverse<(u64, u32)>>,
-    phase: Phase,
-    window_start_ns: u64,
-    row_start_ns: u64,
+    window: Window,
     last_turn_ns: u64,
     last_progress_ns: u64,
     ramp_operations: u64,
@@ -96,13 +86,11 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
             clock,
             observer,
             recorder: Recorder::new(trial.sessions),
-            outstanding: Outstanding::new(trial.sessions),
+            outstanding: Outstanding::new(),
             moved: vec![[0; 2]; trial.sessions as usize],
             pauses: (0..trial.sessions).map(stream).collect(),
             due: BinaryHeap::new(),
-            phase: Phase::Ramp,
-            window_start_ns: 0,
-            row_start_ns: 0,
+            window: Window::new(trial.duration_ns, trial.interval_ns),
             last_turn_ns: 0,
             last_progress_ns: 0,
             ramp_operations: 0,
@@ -111,7 +99,7 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
     }
 
     fn carry_out(&mut self, start_ns: u64) -> Result<Ended, DisksError> {
-        self.window_start_ns = start_ns.saturating_add(self.trial.ramp_ns);
+        self.window.begin(start_ns.saturating_add(self.trial.ramp_ns));
         for session in 0..self.trial.sessions {
             let first = unit(self.pauses[session as usize].next()) * self.trial.pause_ns as f64;
             self.due.push(Reverse((start_ns.saturating_add(first as u64), session)));
@@ -139,7 +127,7 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
             for event in events.drain(..) {
                 self.happened(event, now_ns);
             }
-            if self.phase == Phase::Over {
+            if self.window.is_over() {
                 return Ok(Ended::Completed);
             }
             if now_ns >= look_up_ns {
@@ -154,46 +142,32 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
 
     /// The next time at which something other than an event has to be done.
     fn next_ns(&self, look_up_ns: u64) -> u64 {
-        let boundary_ns = match self.phase {
-            Phase::Ramp => self.window_start_ns,
-            Phase::Window | Phase::Over => self.row_end_ns(),
-        };
         let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((due_ns, _))| *due_ns);
-        look_up_ns.min(boundary_ns).min(due_ns)
-    }
-
-    fn window_end_ns(&self) -> u64 {
-        self.window_start_ns.saturating_add(self.trial.duration_ns)
-    }
-
-    fn row_end_ns(&self) -> u64 {
-        self.row_start_ns.saturating_add(self.trial.interval_ns.max(1)).min(self.window_end_ns())
+        look_up_ns.min(self.window.next_ns()).min(due_ns)
     }
 
     fn pass_boundaries(&mut self, now_ns: u64) {
-        if self.phase == Phase::Ramp && now_ns >= self.window_start_ns {
-            self.phase = Phase::Window;
-            self.row_start_ns = self.window_start_ns;
-            self.outstanding.open(self.window_start_ns);
-            self.moved.fill([0; 2]);
-            self.observer.window_opened();
-        }
-        while self.phase == Phase::Window && now_ns >= self.row_end_ns() {
-            let end_ns = self.row_end_ns();
-            self.end_row(end_ns);
-            if end_ns == self.window_end_ns() {
-                self.phase = Phase::Over;
-                self.outstanding.close(end_ns);
-                self.observer.window_closed();
-            }
+        while let Some(boundary) = self.window.passed(now_ns) {
+            self.pass(boundary);
         }
     }
 
-    fn end_row(&mut self, end_ns: u64) {
-        let start_ns = self.row_start_ns - self.window_start_ns;
-        let row = self.recorder.close_interval(start_ns, end_ns - self.row_start_ns);
-        self.observer.interval(&row);
-        self.row_start_ns = end_ns;
+    fn pass(&mut self, boundary: Boundary) {
+        match boundary {
+            Boundary::Opened { at_ns } => {
+                self.outstanding.open(at_ns);
+                self.moved.fill([0; 2]);
+                self.observer.window_opened();
+            }
+            Boundary::Row { start_ns, length_ns, .. } => {
+                let row = self.recorder.close_interval(start_ns, length_ns);
+                self.observer.interval(&row);
+            }
+            Boundary::Closed { at_ns } => {
+                self.outstanding.close(at_ns);
+                self.observer.window_closed();
+            }
+        }
     }
 
     fn given_up(&mut self, now_ns: u64) -> Option<Ended> {
@@ -213,7 +187,7 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
         let SessionEvent { session, what } = event;
         match what {
             SessionChange::Moved { kind, bytes } => {
-                if self.phase == Phase::Window {
+                if self.window.is_open() {
                     let direction = Direction::of(kind);
                     self.moved[session as usize][direction as usize] += bytes;
                     self.recorder.moved(direction, bytes);
@@ -221,14 +195,14 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
             }
             SessionChange::Updated => {
                 let updates = self.updates.get_or_insert(0);
-                *updates += u64::from(self.phase == Phase::Window);
+                *updates += u64::from(self.window.is_open());
             }
             SessionChange::Ended { kind } => {
                 let Some(latency_ns) = self.outstanding.end(session, now_ns) else { return };
-                match self.phase {
-                    Phase::Ramp => self.ramp_operations += 1,
-                    Phase::Window => self.record(session, kind, latency_ns),
-                    Phase::Over => {}
+                if self.window.is_open() {
+                    self.record(session, kind, latency_ns);
+                } else {
+                    self.ramp_operations += u64::from(self.window.is_ahead());
                 }
                 self.pause(session, now_ns, 0);
             }
@@ -276,17 +250,11 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
     }
 
     fn finish(mut self, ended: Ended) -> Sample {
-        let window_ns = match self.phase {
-            Phase::Ramp => 0,
-            Phase::Window => self.last_turn_ns.saturating_sub(self.window_start_ns).max(1),
-            Phase::Over => self.trial.duration_ns,
-        };
-        if self.phase == Phase::Window {
-            // Ended early: what was counted since the last whole row counts, too.
-            self.end_row(self.window_start_ns.saturating_add(window_ns).max(self.row_start_ns));
-            self.outstanding.close(self.last_turn_ns);
-            self.observer.window_closed();
+        if let Some(row) = self.window.cut(self.last_turn_ns) {
+            self.pass(row);
+            self.pass_boundaries(self.last_turn_ns);
         }
+        let window_ns = self.window.length_ns();
         for (session, moved) in (0..).zip(&self.moved) {
             for (direction, bytes) in [Direction::Read, Direction::Write].into_iter().zip(moved) {
                 self.recorder.carried(session, direction, *bytes);
@@ -294,34 +262,11 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
         }
         let recorded = self.recorder.finish(self.trial.first_session);
         Sample {
-            window_ns,
-            interval_ns: self.trial.interval_ns,
-            reads: recorded.reads,
-            writes: recorded.writes,
-            durable: KindTotals::default(),
-            flushes: KindTotals::default(),
-            intervals: recorded.intervals,
-            disks: recorded.disks,
             outstanding_mean: self.outstanding.integral_ns() as f64 / window_ns.max(1) as f64,
-            // A session pauses, and one that failed has nothing outstanding.
-            outstanding_configured: None,
             carried_ns: self.outstanding.carried_ns(),
-            turn_wait_ns: Some(0),
-            flush_wait_ns: 0,
-            spun_ns: 0,
-            issue: None,
-            offered_rate_per_s: None,
             ramp_operations: self.ramp_operations,
-            due_operations: 0,
-            backlog_operations: 0,
-            io_failures: recorded.io_failures,
-            verified: None,
-            steps: Vec::new(),
-            disturbances: Vec::new(),
-            settled_ns: 0,
-            touched_bytes: None,
             updates: self.updates,
-            ended,
+            ..sample_of(recorded, window_ns, self.trial.interval_ns, ended)
         }
     }
 }

@@ -14,6 +14,7 @@ keys! {
         "storage": "{nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}}",
         "hosts": "{esx1: {mounts: {vm: {datastore: nas.vm}}}}",
         "vms": "{vm: {count: 2, disk: {datastore: nas.vm, size: 256MiB}}}",
+        "desktops": "{nfs: {count: 12, disk: {datastore: nas.vm, size: 64MiB}}}",
     }
     /// A network between guests.
     NETWORK "network" "a network" telling "rate" {
@@ -124,6 +125,13 @@ keys! {
         "network": "user",
         "disk": "{datastore: nas.vm, size: 256MiB}",
         "disks": "{fast: {datastore: nas.vm, size: 256MiB}}",
+    }
+    /// Desktops, made on demand.
+    DESKTOPS "desktops" "desktops" telling "disk" {
+        "count": "12",
+        "memory": "96MiB",
+        "vcpus": "1",
+        "disk": "{datastore: nas.vm, size: 64MiB}",
     }
     /// A virtual disk.
     VM_DISK "vm-disk" "a virtual disk" telling "datastore" {

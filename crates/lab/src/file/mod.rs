@@ -3,6 +3,7 @@
 //! `docs/lab.md` documents what each key means and its default. Only what labs really support is
 //! accepted; for the other words of a rack the message says that they are not supported yet.
 
+mod desktops;
 mod host;
 mod keys;
 mod network;
@@ -16,7 +17,7 @@ mod vm;
 
 use stormeter_yaml::{Diagnostics, Form, Place, Source, document};
 
-use crate::model::Lab;
+use crate::model::{DesktopSet, Lab};
 
 pub use keys::key_lists;
 pub use stormeter_yaml::FileErrors as LabErrors;
@@ -60,6 +61,7 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
         storage: vec![],
         hosts: vec![],
         vms: vec![],
+        desktops: vec![],
     };
     if let Some(name) = section.text("lab", diagnostics) {
         lab.name = name.into();
@@ -74,6 +76,8 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
         entries("storage", "storage guest", "nas: {disks: {slow: {size: 1GiB}}, luns: {vm: slow}}");
     let hosts = entries("hosts", "host", "esx1: {mounts: {vm: {datastore: nas.vm}}}");
     let vms = entries("vms", "VM", "vm: {count: 2}");
+    let example = "nfs: {count: 12, disk: {datastore: nas.vm, size: 64MiB}}";
+    let desktops = entries("desktops", "set of desktops", example);
     lab.networks = networks.iter().map(|entry| network::network(entry, diagnostics)).collect();
     let names: Vec<&str> = networks.iter().map(|entry| entry.name).collect();
     let read = routers.iter().map(|entry| router::router(entry, &names, diagnostics));
@@ -115,6 +119,18 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
             break;
         }
     }
+    for entry in &desktops {
+        let before: Vec<String> = lab.names().map(str::to_owned).collect();
+        desktops::desktops(entry, &mut lab, diagnostics);
+        let new = lab.desktops.last().into_iter().flat_map(DesktopSet::all);
+        named_once(
+            &before,
+            new.map(|vm| vm.name.as_str()),
+            entry.place,
+            "these desktops",
+            diagnostics,
+        );
+    }
     for entry in &storage {
         let routers = lab.routers.iter().map(|router| router.name.clone()).collect::<Vec<_>>();
         named_once(&routers, [entry.name].into_iter(), entry.place, "this one", diagnostics);
@@ -128,7 +144,8 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
         let place = storage.get(index).map_or(section.place, |entry| entry.place);
         network::ports_fit(&lab, index, guest, place, diagnostics);
     }
-    if !section.has("storage") && !section.has("vms") && !section.has("routers") {
+    let parts = ["storage", "vms", "routers", "desktops"];
+    if !parts.iter().any(|part| section.has(part)) {
         let example = keys::LAB.example("vms");
         diagnostics
             .error_at(section.place, format!("a lab has storage or vms; write vms: {example}"));

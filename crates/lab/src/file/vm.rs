@@ -1,7 +1,7 @@
 //! Reads `vms`.
 
 use stormeter_units::format_bytes;
-use stormeter_yaml::{Diagnostics, Node, Section};
+use stormeter_yaml::{Diagnostics, Node, Place, Section};
 
 use super::part::{Entry, entries, link, needed, open};
 use super::{keys, value};
@@ -10,9 +10,9 @@ use crate::model::{
 };
 
 /// Enough for the kernel, the image twice while it is unpacked, and the program.
-const LEAST_MEMORY_MIB: u64 = 96;
+pub(super) const LEAST_MEMORY_MIB: u64 = 96;
 /// The default.
-const MEMORY_BYTES: u64 = 160 << 20;
+pub(super) const MEMORY_BYTES: u64 = 160 << 20;
 /// Limit for a disk's name, in letters: the space in a virtio disk's serial number.
 const MOST_NAME: usize = 20;
 /// Limit for disks of a VM: its bus slots are shared with devices of every guest.
@@ -40,7 +40,7 @@ pub(super) fn vms(entry: &Entry<'_>, lab: &mut Lab, diagnostics: &mut Diagnostic
         lab.vms.push(Vm { name, memory_bytes, vcpus, network, disks: Vec::new() });
         // One by one: each is placed behind the existing ones.
         for disk in &disks {
-            let disk = put(disk, entry, lab, diagnostics);
+            let disk = put(disk, (&title, entry.place), lab, diagnostics);
             lab.vms[at].disks.extend(disk);
         }
     }
@@ -121,7 +121,7 @@ fn disks(
     found
 }
 
-fn disk(
+pub(super) fn disk(
     node: &Node,
     (title, name): (&str, &str),
     storage: &[Storage],
@@ -214,23 +214,22 @@ fn datastore(
 }
 
 /// Places a disk behind the others on the same LUN, or reports that it does not fit.
-fn put(
+pub(super) fn put(
     disk: &VmDisk,
-    entry: &Entry<'_>,
+    (title, place): (&str, Place),
     lab: &Lab,
     diagnostics: &mut Diagnostics,
 ) -> Option<VmDisk> {
     let Some((room_bytes, name)) = room(disk.datastore, lab) else { return Some(disk.clone()) };
     let same = |other: &&VmDisk| is_same(other.datastore, disk.datastore);
-    let taken: u64 =
-        lab.vms.iter().flat_map(|vm| &vm.disks).filter(same).map(|d| d.size_bytes).sum();
+    let taken: u64 = lab.vm_disks().filter(same).map(|disk| disk.size_bytes).sum();
     if taken + disk.size_bytes > room_bytes {
         diagnostics.error_at(
-            entry.place,
+            place,
             format!(
-                "the disks of VM {} do not fit: {name} holds {} in all; make its disks larger, or those \
+                "the disks of {} do not fit: {name} holds {} in all; make its disks larger, or those \
                  of VMs smaller or fewer",
-                entry.name,
+                title,
                 format_bytes(room_bytes)
             ),
         );

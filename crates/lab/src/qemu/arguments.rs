@@ -122,7 +122,7 @@ impl Disk {
 
     /// The tree of block nodes in the form of `blockdev-add` (QEMU QMP Reference Manual,
     /// `BlockdevOptions`); the topmost is named `disk` and its index.
-    pub(super) fn node(&self, index: usize) -> Value {
+    pub(crate) fn node(&self, index: usize) -> Value {
         let cache = self.cache_of_nodes();
         let formatted = |format: DiskFormat, file: Value| json!({"driver": format.name(), "cache": cache, "file": file});
         let mut node = match &self.backend {

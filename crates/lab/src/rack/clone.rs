@@ -45,6 +45,26 @@ pub(super) fn bring_up(
     Ok(cold_because)
 }
 
+/// Starts the guest without waiting until it answers: as a clone if there is a template, or booting.
+pub(super) fn thawed(
+    common: Common<'_>,
+    guest: &Guest,
+    hardware: &Hardware,
+    template: Option<&Template>,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(), LabError> {
+    let Common { images, accelerator } = common;
+    let memory = match template {
+        Some(template) => Memory { ram: Ram::Copied(template.ram.clone()), waits: true },
+        None => Memory { ram: Ram::Own, waits: false },
+    };
+    if !keep_going() {
+        return Err(LabError::Interrupted);
+    }
+    spawn(guest, hardware, images, accelerator, &memory, &[])?;
+    template.map_or(Ok(()), |template| thaw(guest, template))
+}
+
 fn thaw(guest: &Guest, template: &Template) -> Result<(), LabError> {
     let mut qmp = guest.connect()?;
     ignore_shared(&mut qmp)?;

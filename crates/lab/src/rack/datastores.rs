@@ -128,8 +128,7 @@ fn lun_words(storage: &Storage, lun: usize) -> String {
 
 /// Whether VMs' disks are on the LUN, or a host mounts it.
 fn is_used(lab: &Lab, storage: usize, lun: usize) -> bool {
-    let disks = lab.vms.iter().flat_map(|vm| &vm.disks);
-    let by_vm = disks.map(|disk| disk.datastore).any(
+    let by_vm = lab.vm_disks().map(|disk| disk.datastore).any(
         |of| matches!(of, Datastore::Lun { storage: s, lun: l, .. } if (s, l) == (storage, lun)),
     );
     let mounts = lab.hosts.iter().flat_map(|host| &host.mounts);

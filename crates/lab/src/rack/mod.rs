@@ -5,6 +5,7 @@ mod array;
 mod clone;
 mod console;
 mod datastores;
+mod desktops;
 mod directory;
 mod down;
 mod fault;
@@ -38,6 +39,7 @@ mod write_logs;
 
 pub use console::console;
 pub use datastores::{LabDatastore, datastores};
+pub use desktops::{ClosedDesktops, DesktopPlaces, RackDesktops, desktop_places, prepare_template};
 pub use down::{Ended, down};
 pub use fault::Faults;
 pub use plan::AcceleratorChoice;

@@ -231,8 +231,7 @@ pub(super) fn vm_hardware(
 
 /// An export that a VM's disk is on, as `nas.vm`: QEMU's NFS client needs a portmapper.
 pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
-    let mut disks = lab.vms.iter().flat_map(|vm| &vm.disks);
-    disks.find_map(|disk| match disk.datastore {
+    lab.vm_disks().find_map(|disk| match disk.datastore {
         Datastore::Export { storage: of, export } if of == storage => {
             let storage = &lab.storage[storage];
             Some(format!("{}.{}", storage.name, storage.exports[export].name))
@@ -245,8 +244,7 @@ pub(super) fn export_in_use(lab: &Lab, storage: usize) -> Option<String> {
 pub(super) fn file_bytes(lab: &Lab) -> u64 {
     let storage: u64 =
         lab.storage.iter().flat_map(|storage| &storage.disks).map(|disk| disk.size_bytes).sum();
-    let disks = lab.vms.iter().flat_map(|vm| &vm.disks);
-    let local = disks.filter(|disk| disk.datastore == Datastore::Local);
+    let local = lab.vm_disks().filter(|disk| disk.datastore == Datastore::Local);
     storage + local.map(|disk| disk.size_bytes).sum::<u64>()
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use stormeter_units::format_bytes;
 
+use super::desktops::{DesktopPlaces, described};
 use super::directory::{guest, started};
 use super::mounts::{place, way};
 use super::on_disks::export_path;
@@ -15,7 +16,7 @@ use super::state::{target, target_of};
 use super::vpn::router_id;
 use crate::error::LabError;
 use crate::links::{Node, links};
-use crate::model::{Datastore, Lab, Protocol};
+use crate::model::{Datastore, DesktopSet, Lab, Protocol};
 
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,8 +145,32 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
         let network = state.vm_address(index).map(|address| format!("{address} leads to it"));
         guests.push(of_guest(&path, &vm.name, "vm", disks.chain(network).collect()));
     }
+    for set in &state.lab.desktops {
+        guests.push(of_desktops(&path, &described(&state.lab, set), set));
+    }
     let accelerator = format!("{} ({})", state.accelerator, state.why);
     Ok(Status { name: state.lab.name, accelerator, guests })
+}
+
+/// Places for desktops, and how many are there now: a set as one guest.
+fn of_desktops(directory: &Path, of: &DesktopPlaces, set: &DesktopSet) -> GuestStatus {
+    let processes = set.places.iter().filter_map(|vm| guest(directory, &vm.name).process());
+    let private: Vec<u64> = processes.map(|it| it.private_bytes().unwrap_or(0)).collect();
+    let url = format!(
+        "lab:{} in a study: {} places for disks of {}, {}",
+        of.name,
+        of.places,
+        format_bytes(of.disk_bytes),
+        of.datastore
+    );
+    GuestStatus {
+        name: of.name.clone(),
+        kind: "places",
+        state: format!("{} there", private.len()),
+        pid: None,
+        private_bytes: (!private.is_empty()).then(|| private.iter().sum()),
+        urls: vec![url],
+    }
 }
 
 /// What a router does and knows, and its ports.

@@ -197,7 +197,9 @@ pub(super) fn memory_bytes(lab: &Lab) -> u64 {
     let vms: u64 = lab.vms.iter().map(|vm| vm.memory_bytes).sum();
     let hosts: u64 = lab.hosts.iter().map(|host| host.memory_bytes).sum();
     let routers: u64 = lab.routers.iter().map(|router| router.memory_bytes).sum();
-    routers + storage + hosts + vms
+    let desktops = lab.desktops.iter().flat_map(|set| &set.places);
+    let desktops: u64 = desktops.map(|vm| vm.memory_bytes).sum();
+    routers + storage + hosts + vms + desktops
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod boot;
+mod desktops;
 mod durable;
 mod faults;
 mod kernel_path;

@@ -2,7 +2,7 @@
 
 use stormeter_statistics::{Answer, AnswerEstimate, CeilingKind, Interval, PowerStatement, Reply};
 use stormeter_study::{Blocks, Metric, Order, Prepare, Reset, StudyPlan, Unit, WorkloadKind};
-use stormeter_trial::{FtpDirection, TransferDirection, TransferSink};
+use stormeter_trial::{DesktopLoad, FtpDirection, TransferDirection, TransferSink};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use crate::change;
@@ -254,7 +254,41 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
                 plural(vnc.pointer_per_s.into(), "movement of the pointer")
             )
         }
+        WorkloadKind::Desktops(load) => desktops(load),
     }
+}
+
+/// Who comes, what is kept ready, and what a user does.
+fn desktops(load: &DesktopLoad) -> String {
+    let DesktopLoad { arrivals_per_s, users, class, broker, deployment, session } = load;
+    let duration = |ns: u64| format_duration_ns(ns as f64);
+    let mut who = Vec::new();
+    if *arrivals_per_s > 0.0 {
+        let most = users.map(|users| format!(", {users} in all")).unwrap_or_default();
+        who.push(format!(
+            "users come one by one, {} an hour{most}",
+            plain(&format_count(arrivals_per_s * 3600.0))
+        ));
+    }
+    if let Some(class) = class {
+        who.push(format!(
+            "{} at once after {}",
+            plural(class.users.into(), "user"),
+            duration(class.at_ns)
+        ));
+    }
+    let pool = match broker.pool {
+        0 => "no desktop is kept ready".into(),
+        pool => format!("{} kept ready", plural(pool.into(), "desktop")),
+    };
+    format!(
+        "desktops on demand: {}; {pool}; made by a {} copy, {} to boot, {} to configure; sessions of {} on average",
+        who.join(" and "),
+        deployment.copy.name(),
+        plural(deployment.boot_reads.into(), "random read"),
+        plural(deployment.configure_writes.into(), "random write"),
+        duration(session.length_ns)
+    )
 }
 
 /// The pauses of sessions, after a comma; empty without any.

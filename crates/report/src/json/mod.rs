@@ -34,7 +34,9 @@ use crate::compact::Compact;
 use crate::compact::sentence::headline;
 use crate::full::grid::Grid;
 use crate::full::words;
-use crate::model::{Finding, Report, Severity, StudyGuestRow, StudyHostRow, WorkloadCeiling};
+use crate::model::{
+    Finding, Report, Severity, StudyDesktopCell, StudyGuestRow, StudyHostRow, WorkloadCeiling,
+};
 
 /// Raised when a field is removed or changes its meaning; new fields do not raise it.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -120,6 +122,9 @@ struct PrintedReport<'a> {
     /// Only if the study ran on guests of a rack: what each used of the machine that runs them.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     guests: &'a [StudyGuestRow],
+    /// Only if the study has desktops on demand: users, waits and steps of each cell.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    desktops: &'a [StudyDesktopCell],
     /// Only if the study has steps: the steps of the middle trial of each cell, and the throughput after each.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<CellSteps>")]
@@ -227,6 +232,7 @@ impl<'a> PrintedReport<'a> {
             prediction: header.prediction.as_deref().map(|it| Prediction::of(grid, it)),
             hosts: &report.hosts,
             guests: &report.guests,
+            desktops: &report.desktops,
             steps: (!plan.steps.is_empty()).then(|| steps::all(grid)),
         }
     }

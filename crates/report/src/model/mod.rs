@@ -3,6 +3,7 @@
 //! Cells are referred to by their index in [`StudyPlan::cells`], datastores and workloads by their index in the
 //! plan. Times are nanoseconds, rates are per second, shares are fractions.
 
+mod desktop;
 mod guest;
 mod host;
 mod step;
@@ -16,6 +17,7 @@ use stormeter_study::StudyPlan;
 use stormeter_trial::MonitorRow;
 
 use crate::capital::capital;
+pub use desktop::{DesktopTrace, StudyDesktopCell, StudyDesktopStep};
 pub use guest::{GuestTrace, StudyGuestRow};
 pub use host::{StudyHostCell, StudyHostRow};
 pub use step::{Disturbed, StepMark};
@@ -42,6 +44,12 @@ pub struct Report {
     /// Each of these over time, in the same order.
     #[serde(default)]
     pub guest_traces: Vec<GuestTrace>,
+    /// Users and desktops, cell by cell, if the study has desktops on demand.
+    #[serde(default)]
+    pub desktops: Vec<StudyDesktopCell>,
+    /// The same over time.
+    #[serde(default)]
+    pub desktop_traces: Vec<DesktopTrace>,
     /// What limits each cell, in a prediction.
     #[serde(default)]
     pub reasons: Vec<CellReasons>,

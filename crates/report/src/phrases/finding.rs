@@ -12,7 +12,7 @@ use stormeter_units::{format_bytes, format_count, format_duration_ns};
 use super::number::p_value as p_value_of;
 use super::promise::unlike;
 use crate::quantity::metric_value;
-use crate::wording::plural;
+use crate::wording::{listed, plural};
 
 /// A finding: `in 3 of 9 trials, for example: 2 I/Os failed or came back short`.
 pub(crate) fn finding(finding: &LawFinding) -> String {
@@ -39,6 +39,16 @@ fn fact(fact: &Fact) -> String {
                 "{operations} {kind}s of {smallest_bytes} to {largest_bytes} bytes cannot have moved {moved_bytes} \
                  bytes"
             )
+        }
+        Fact::UsersLost { came, ended, served } => format!(
+            "{} came, but {ended} were served, were refused, went away or wait, and {served} waits were recorded",
+            plural(*came, "user")
+        ),
+        Fact::UsersUnserved { came, refused, gone, waiting } => {
+            let parts = [(refused, "were refused"), (gone, "went away"), (waiting, "still waited at the end")];
+            let parts = parts.iter().filter(|(users, _)| **users > 0);
+            let parts = parts.map(|(users, what)| format!("{users} {what}"));
+            format!("of {}, {}: waits are those of the others", plural(*came, "user"), listed(parts))
         }
         Fact::LittlesLaw { product, outstanding } => format!(
             "IOPS × mean latency is {product:.2} outstanding I/Os, but {outstanding:.2} were outstanding on \

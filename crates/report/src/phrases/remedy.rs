@@ -70,7 +70,14 @@ fn predicted(fact: &Fact, name: SettingNames, shortened: bool) -> String {
 fn measured(fact: &Fact, name: SettingNames) -> String {
     let (ramp, duration) = (name(Setting::Ramp), name(Setting::Duration));
     match fact {
-        Fact::ImpossibleBytes { .. } | Fact::LittlesLaw { .. } | Fact::TalliesDiffer { .. } => {
+        Fact::UsersUnserved { .. } => format!(
+            "read waits together with these numbers; give the broker more room (capacity, at-once, pool) or users more \
+             patience, or increase {duration}"
+        ),
+        Fact::ImpossibleBytes { .. }
+        | Fact::LittlesLaw { .. }
+        | Fact::TalliesDiffer { .. }
+        | Fact::UsersLost { .. } => {
             "the counters contradict one another; this is a defect in the program that produced the result: please \
              report it, with the results file"
                 .into()

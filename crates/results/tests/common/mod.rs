@@ -10,11 +10,17 @@ use stormeter_results::{DatastoreDescription, DatastoreFact, DatastoreNote, Envi
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, StudyPlan, Timing};
 use stormeter_trial::{
     Arrivals, BlockName, ComponentKind, ComponentUse, Content, Corruption, CpuUsage, DiskTotals,
-    Distribution, Durations, Ended, ExpectedBlock, FoundBlock, GuestActivity, GuestKind, GuestRow,
-    Histogram, HostCpu, Interval, IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes,
-    KindTotals, Loss, MonitorRow, NoteFact, Pressure, Sample, SizeShare, StepTime, TargetUnknown,
-    TrialFailure, Verified, Workload,
+    Distribution, Durations, Ended, ExpectedBlock, FoundBlock, Histogram, HostCpu, Interval,
+    IntervalTotals, IoFailure, IoFailureOutcome, IssueTimes, KindTotals, Loss, MonitorRow,
+    NoteFact, Pressure, Sample, SizeShare, StepTime, TargetUnknown, TrialFailure, Verified,
+    Workload,
 };
+
+mod desktops;
+mod guests;
+
+use desktops::desktops;
+use guests::guest;
 
 pub(crate) struct Dice(SplitMix64);
 
@@ -139,6 +145,7 @@ fn sample(dice: &mut Dice) -> Sample {
         settled_ns: 0,
         touched_bytes: None,
         updates: None,
+        desktops: None,
         ended: match dice.below(6) {
             0 => Ended::Cancelled,
             1 => Ended::TooManyErrors,
@@ -299,6 +306,8 @@ pub(crate) fn trial(seed: u64, id: u64) -> TrialRecord {
             sample.touched_bytes = dice.maybe(|dice| dice.count());
             sample.updates = sample.touched_bytes.map(|bytes| bytes / 7);
             sample.turn_wait_ns = dice.maybe(Dice::count);
+            let of_desktops = &mut Dice::new(seed.rotate_left(24) ^ id);
+            sample.desktops = of_desktops.maybe(|dice| Box::new(desktops(dice)));
             sample.spun_ns = dice.below(9);
             sample.issue = dice.maybe(issue);
             let of_durability = &mut Dice::new(seed.rotate_left(32) ^ id);
@@ -416,28 +425,6 @@ fn component(dice: &mut Dice) -> ComponentUse {
         lost: dice.count(),
         response_share: dice.float(),
         series: (0..dice.below(5)).map(|_| dice.float()).collect(),
-    }
-}
-
-fn guest(dice: &mut Dice) -> GuestActivity {
-    GuestActivity {
-        name: dice.text(),
-        kind: GuestKind::ALL[dice.below(4) as usize],
-        rows: (0..dice.below(4)).map(|_| guest_row(dice)).collect(),
-    }
-}
-
-fn guest_row(dice: &mut Dice) -> GuestRow {
-    GuestRow {
-        at_ns: dice.count(),
-        length_ns: dice.count(),
-        cpus_busy: dice.float(),
-        waited: dice.float(),
-        memory_bytes: dice.count(),
-        disk_read_bytes_per_s: dice.maybe(Dice::float),
-        disk_write_bytes_per_s: dice.maybe(Dice::float),
-        network_receive_bytes_per_s: dice.maybe(Dice::float),
-        network_transmit_bytes_per_s: dice.maybe(Dice::float),
     }
 }
 

@@ -37,7 +37,7 @@ impl FixedWorkRun<'_> {
     /// them. 0 if no disk takes part.
     pub fn disks(&self) -> u32 {
         match self.kind {
-            WorkloadKind::Deploy(_) => self.vms.saturating_add(1),
+            kind if kind.has_template() => self.vms.saturating_add(1),
             WorkloadKind::Transfer(transfer) if transfer.sink == TransferSink::Memory => 0,
             _ => self.vms,
         }
@@ -66,12 +66,10 @@ impl FixedWorkRun<'_> {
             WorkloadKind::Transfer(transfer) => {
                 transfer.check(self.vms, self.disk_bytes, self.interval_ns)
             }
-            WorkloadKind::Io(_) | WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => {
-                Err(FixedWorkError::OtherWork {
-                    given: "timed workload",
-                    done: "trial of fixed work",
-                })
-            }
+            kind if kind.is_timed() => Err(FixedWorkError::OtherWork {
+                given: "timed workload",
+                done: "trial of fixed work",
+            }),
             _ => self
                 .disk_fixed_work()
                 .map_or(Ok(()), |fixed_work| self.trial(fixed_work, 0, self.vms).check()),

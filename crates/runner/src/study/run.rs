@@ -447,6 +447,7 @@ fn open_order(
         run_id: run_id.to_owned(),
         urls,
         disks: disk_spec(plan),
+        templates: plan.disks().templates,
         destroy_data: request.destroy_data.clone(),
         secrets: secrets.map(|(url, password)| (url.clone(), Password(password.clone()))).collect(),
         first_number: 0,

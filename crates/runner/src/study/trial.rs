@@ -69,7 +69,8 @@ impl StudyRun<'_> {
     }
 
     fn prepare_order(&self, store: usize, reset: Option<DiskReset>) -> PrepareOrder {
-        PrepareOrder { store, filling: filling(self.plan, store), reset }
+        let templates = self.plan.disks().templates;
+        PrepareOrder { store, filling: filling(self.plan, store), templates, reset }
     }
 
     /// Takes the snapshot from which every trial starts, if the study requests one.

@@ -93,7 +93,10 @@ pub(super) fn in_scope(measured: &Measured<'_>, scope: &Scope, cell: &Cell) -> b
     let named = |names: &[String]| workload.is_some_and(|name| names.contains(name));
     let kind = measured.plan.workloads.get(cell.workload).map(|spec| &spec.kind);
     let is_durable = || kind.and_then(|kind| kind.io()).is_some_and(|io| io.asks_for_durability());
+    let datastore = measured.plan.datastores.get(cell.datastore).map(|spec| &spec.name);
     (scope.workloads.is_empty() || named(&scope.workloads))
+        && (scope.datastores.is_empty()
+            || datastore.is_some_and(|name| scope.datastores.contains(name)))
         && (!scope.durably || is_durable())
         && (scope.vms.is_empty() || scope.vms.contains(&cell.vms))
         && (scope.outstanding.is_empty()
@@ -122,13 +125,18 @@ fn cells_of(measured: &Measured<'_>, name: &str, scope: &Scope) -> Result<Vec<us
         .collect())
 }
 
-/// The loads that both datastores have.
+/// What both have: for datastores the same load, for workloads the same datastore.
 fn compared(
     measured: &Measured<'_>,
     subject: &str,
     object: &str,
     scope: &Scope,
 ) -> Result<Vec<LoadContrast>, Unanswered> {
+    if let (None, Some(subject), Some(object)) =
+        (measured.datastore(subject), measured.workload(subject), measured.workload(object))
+    {
+        return Ok(compared_workloads(measured, subject, object, scope));
+    }
     let others = cells_of(measured, object, scope)?;
     let mut loads = Vec::new();
     for cell in cells_of(measured, subject, scope)? {
@@ -139,6 +147,24 @@ fn compared(
         }
     }
     Ok(loads)
+}
+
+fn compared_workloads(
+    measured: &Measured<'_>,
+    subject: usize,
+    object: usize,
+    scope: &Scope,
+) -> Vec<LoadContrast> {
+    let cells = || measured.cells.iter().enumerate();
+    let of = |own: &Cell| (own.datastore, own.vms, own.outstanding);
+    let asked =
+        cells().filter(|(_, own)| own.workload == subject && in_scope(measured, scope, own));
+    let loads = asked.filter_map(|(cell, own)| {
+        let is_other = |other: &Cell| other.workload == object && of(other) == of(own);
+        let (other, _) = cells().find(|(_, other)| is_other(other))?;
+        Some(LoadContrast { load: measured.place(own), contrast: ratio(cell, other) })
+    });
+    loads.collect()
 }
 
 /// The region of the log-ratio that a relation means. Percentages are changes of the object's

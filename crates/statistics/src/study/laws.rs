@@ -120,7 +120,9 @@ fn of_trials(
         WorkloadKind::File(_) | WorkloadKind::Transfer(_) | WorkloadKind::Deploy(_) => {
             check_fixed_work(sample)
         }
-        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => check_sessions(sample, cpu),
+        WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) | WorkloadKind::Desktops(_) => {
+            check_sessions(sample, cpu)
+        }
     };
     gathered(measured.trials(cell).iter().map(|trial| of_trial(trial.sample, trial.cpu)).collect())
 }
@@ -199,7 +201,8 @@ fn of_design(measured: &Measured<'_>, is_ended: bool) -> Vec<LawFinding> {
         WorkloadKind::Transfer(_)
         | WorkloadKind::Deploy(_)
         | WorkloadKind::Ftp(_)
-        | WorkloadKind::Vnc(_) => false,
+        | WorkloadKind::Vnc(_)
+        | WorkloadKind::Desktops(_) => false,
     });
     if plan.prepare == Prepare::Zero && reads {
         findings.push(LawFinding::warning(Fact::ReadsOfZeros));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A load: its workload, and the levels that tell it from the study's other loads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
-    /// The workload's name.
+    /// The workload's name; where workloads are compared, the datastore's.
     pub workload: String,
     /// VMs at once; `None` where the study has one level only, or the claim is about all levels.
     pub vms: Option<u32>,

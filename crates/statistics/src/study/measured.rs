@@ -189,6 +189,16 @@ impl<'a> Measured<'a> {
         self.plan.datastores.iter().position(|datastore| datastore.name == name)
     }
 
+    pub(super) fn workload(&self, name: &str) -> Option<usize> {
+        self.plan.workloads.iter().position(|workload| workload.name == name)
+    }
+
+    /// Where workloads are compared, what they have in common: the datastore of a cell, and the levels of its load.
+    pub(super) fn place(&self, cell: &Cell) -> Load {
+        let datastore = self.plan.datastores.get(cell.datastore).map(|spec| spec.name.clone());
+        Load { workload: datastore.unwrap_or_default(), ..self.load(cell) }
+    }
+
     /// A cell's load.
     pub(super) fn load(&self, cell: &Cell) -> Load {
         let workload = self.plan.workloads.get(cell.workload).map(|spec| spec.name.clone());

@@ -58,7 +58,7 @@ const MOST_CELLS: usize = 10_000;
 fn makes_files(workload: &StudyWorkload) -> bool {
     match &workload.kind {
         WorkloadKind::File(test) => test.operation == FileOperation::Write,
-        WorkloadKind::Deploy(_) => true,
+        WorkloadKind::Deploy(_) | WorkloadKind::Desktops(_) => true,
         _ => false,
     }
 }
@@ -109,6 +109,7 @@ pub(super) fn check(
         );
     }
     check_services(plan, places, diagnostics);
+    check_desktops(plan, places, diagnostics);
     if !plan.hosts.is_empty() {
         check_hosts(plan, places, diagnostics);
     }
@@ -216,14 +217,46 @@ fn check_services(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnosti
     }
 }
 
+/// Desktops of a lab have nothing but users.
+fn check_desktops(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
+    let Some(machines) = plan.datastores.iter().find(|datastore| datastore.is_desktops()) else {
+        return;
+    };
+    let place = places.workloads.first().copied().unwrap_or_default();
+    if let Some(other) = plan.workloads.iter().find(|it| it.kind.desktops().is_none()) {
+        diagnostics.error_at(
+            place,
+            format!(
+                "datastore {} is desktops of a lab, and workload {} has no users for them; write a workload with \
+                 desktops, or name the datastore's URL",
+                machines.name, other.name
+            ),
+        );
+    } else if let Some(other) = plan.datastores.iter().find(|datastore| !datastore.is_desktops()) {
+        diagnostics.error_at(
+            place,
+            format!(
+                "{} is desktops of a lab, which are machines, and {} has disks only; make two studies of them",
+                machines.name, other.name
+            ),
+        );
+    }
+    if plan.design.reset != Reset::None {
+        diagnostics.error_at(
+            places.reset,
+            "each trial makes its desktops again, from a template that no trial changes; leave reset out",
+        );
+    }
+}
+
 /// Checks what hosts cannot do, and what their clients must know.
 fn check_hosts(plan: &StudyPlan, places: &Places, diagnostics: &mut Diagnostics) {
     let is_any = |is: fn(&WorkloadKind) -> bool| plan.workloads.iter().any(|w| is(&w.kind));
-    if is_any(|kind| matches!(kind, WorkloadKind::Deploy(_))) {
+    if is_any(|kind| kind.desktops().is_some()) {
         diagnostics.error_at(
             places.hosts,
-            "deployments run on the machine that runs the study, not on hosts; leave hosts out, or \
-             put the deployments into a study of their own",
+            "desktops on demand have one broker, on the machine that runs the study; leave hosts out, or put the \
+             desktops into a study of their own",
         );
     }
     let unknown = |host: &StudyHost| match &host.reached_by {
@@ -310,6 +343,19 @@ fn check_workload(
         },
         WorkloadKind::Deploy(deployment) => has_room(u64::from(deployment.copy_bytes), "a copy"),
         WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_) => Ok(()),
+        WorkloadKind::Desktops(load) => {
+            for io in [&load.session.log_on, &load.session.work] {
+                io.check(disk_bytes).map_err(|error| format!("{}: {error}", io.name))?;
+            }
+            let mut one = load.broker.desktop;
+            if one.storage_bytes == 0 {
+                one.storage_bytes = disk_bytes;
+            }
+            if load.broker.capacity.fits(one, 1) == 0 {
+                return Err("capacity has no room for one desktop; write more, or let a desktop reserve less".into());
+            }
+            has_room(u64::from(load.deployment.copy_bytes), "a copy")
+        }
     }
 }
 

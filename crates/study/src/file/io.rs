@@ -13,6 +13,31 @@ pub(super) fn read(
     base: &Workload,
     diagnostics: &mut Diagnostics,
 ) -> Workload {
+    let mut io = pattern(section, base, diagnostics);
+    if let Some(node) = section.get("burst") {
+        io.burst = burst(node, diagnostics).or(io.burst);
+    }
+    if io.burst.is_some() && io.arrivals.rate_per_s().is_some() {
+        diagnostics.error_at(
+            section.place_of(if section.has("burst") { "burst" } else { "rate" }),
+            "bursts with pauses and a fixed rate exclude each other; leave out burst or rate",
+        );
+    }
+    durability(section, &mut io, diagnostics);
+    let content = &mut io.content;
+    content.compressible_percent =
+        section.percent("compressible", diagnostics).unwrap_or(content.compressible_percent);
+    content.duplicate_percent =
+        section.percent("dedupable", diagnostics).unwrap_or(content.duplicate_percent);
+    io
+}
+
+/// What requests are and when they come: `base` with the changes in the mapping.
+pub(super) fn pattern(
+    section: &Section<'_>,
+    base: &Workload,
+    diagnostics: &mut Diagnostics,
+) -> Workload {
     let mut io = base.clone();
     if let Some(node) = section.get("request-size") {
         io.sizes = sizes(node, diagnostics).unwrap_or(io.sizes);
@@ -42,21 +67,6 @@ pub(super) fn read(
         io.alignment_bytes = Some(align);
     }
     io.arrivals = arrivals(section, io.arrivals, diagnostics);
-    if let Some(node) = section.get("burst") {
-        io.burst = burst(node, diagnostics).or(io.burst);
-    }
-    if io.burst.is_some() && io.arrivals.rate_per_s().is_some() {
-        diagnostics.error_at(
-            section.place_of(if section.has("burst") { "burst" } else { "rate" }),
-            "bursts with pauses and a fixed rate exclude each other; leave out burst or rate",
-        );
-    }
-    durability(section, &mut io, diagnostics);
-    let content = &mut io.content;
-    content.compressible_percent =
-        section.percent("compressible", diagnostics).unwrap_or(content.compressible_percent);
-    content.duplicate_percent =
-        section.percent("dedupable", diagnostics).unwrap_or(content.duplicate_percent);
     io
 }
 

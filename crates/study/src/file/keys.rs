@@ -127,6 +127,77 @@ keys! {
         "password-file": "vnc.txt",
         "port": "5900",
     }
+    /// A workload of desktops on demand.
+    DESKTOPS_WORKLOAD "desktops-workload" "a workload with desktops" {
+        "name": "portal",
+        "desktops": "{arrivals: {per-hour: 30}, pool: [0, 4]}",
+        "size": "10GiB",
+    }
+    /// Desktops on demand.
+    DESKTOPS "desktops" "desktops" {
+        "arrivals": "{per-hour: 30, users: 180}",
+        "class": "{users: 12, at: 30s}",
+        "pool": "[0, 4, 8]",
+        "at-once": "4",
+        "capacity": "{cpus: 64, memory: 128GiB, storage: 2TiB}",
+        "desktop": "{cpus: 1, memory: 2GiB, storage: 10GiB}",
+        "waiting": "20",
+        "patience": "5min",
+        "give-up": "10min",
+        "idle": "30min",
+        "deploy": "{copy: 1MiB, setting: 2s, boot: 2000, configure: 200}",
+        "session": "{length: 10min, idle: 20%, requests: 500}",
+    }
+    /// Users who come one by one.
+    DESKTOP_ARRIVALS "arrivals" "arrivals" telling "per-hour" {
+        "per-hour": "30",
+        "users": "180",
+    }
+    /// Users who come at once.
+    CLASS "class" "class" {
+        "users": "12",
+        "at": "30s",
+    }
+    /// What the hosts have for desktops.
+    CAPACITY "capacity" "capacity" {
+        "cpus": "64",
+        "memory": "128GiB",
+        "storage": "2TiB",
+    }
+    /// What a desktop reserves.
+    DESKTOP "desktop" "desktop" {
+        "cpus": "1",
+        "memory": "2GiB",
+        "storage": "10GiB",
+    }
+    /// How a desktop is made.
+    DESKTOP_DEPLOY "desktop-deploy" "deploy" {
+        "by": "full",
+        "copy": "1MiB",
+        "setting": "2s",
+        "boot": "2000",
+        "configure": "200",
+        "outstanding": "4",
+    }
+    /// What a user does.
+    DESKTOP_SESSION "session" "session" {
+        "length": "10min",
+        "idle": "20%",
+        "requests": "500",
+        "log-on": "{read: 90%, outstanding: 4}",
+        "work": "{read: 30%, rate: 5}",
+    }
+    /// The I/O of a log-on or of work.
+    DESKTOP_IO "desktop-io" "I/O of a desktop" {
+        "request-size": "4KiB",
+        "read": "75%",
+        "random": "100%",
+        "zipf": "1.1",
+        "align": "4KiB",
+        "outstanding": "4",
+        "rate": "5",
+        "arrivals": "poisson",
+    }
     /// The number of VMs and the queue depth.
     LOAD "load" "load" {
         "vms": "[1, 4, 16]",

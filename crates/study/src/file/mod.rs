@@ -8,6 +8,7 @@
 mod checks;
 mod datastores;
 mod design;
+mod desktops;
 mod drivers;
 mod fixed_work;
 mod hosts;
@@ -162,7 +163,9 @@ fn default_metric(workloads: &[&StudyWorkload], equal_load: bool) -> Metric {
     let all = |holds: fn(&WorkloadKind) -> bool| {
         !workloads.is_empty() && workloads.iter().all(|workload| holds(&workload.kind))
     };
-    if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
+    if all(|kind| kind.desktops().is_some()) {
+        Metric::LatencyP95
+    } else if all(|kind| matches!(kind, WorkloadKind::Transfer(_)))
         || all(|kind| kind.service().is_some())
         || workloads.iter().any(|workload| workload.kind.has_rate())
         || equal_load && workloads.iter().any(|it| matches!(it.kind, WorkloadKind::Io(_)))

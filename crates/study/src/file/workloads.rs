@@ -2,7 +2,7 @@
 
 use super::datastores::check_name;
 use super::keys;
-use super::{fixed_work, io, service};
+use super::{desktops, fixed_work, io, service};
 use crate::profile::{StudyProfile, study_profile, study_profile_names, study_profiles};
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 use stormeter_units::{format_bytes, nearest};
@@ -71,7 +71,7 @@ fn workloads_of(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload
             if has("profile") {
                 return changed(item, pairs, diagnostics);
             }
-            let kinds = ["file-test", "transfer", "deploy", "ftp", "vnc"];
+            let kinds = ["file-test", "transfer", "deploy", "ftp", "vnc", "desktops"];
             let given: Vec<&str> = kinds.into_iter().filter(|kind| has(kind)).collect();
             match given.as_slice() {
                 [] => written_out(item, diagnostics),
@@ -90,6 +90,7 @@ fn workloads_of(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload
                     };
                     sessions(item, "vnc", &keys::VNC_WORKLOAD, read, diagnostics)
                 }
+                ["desktops"] => on_demand(item, diagnostics),
                 several => {
                     diagnostics.error_at(
                         item.place,
@@ -162,6 +163,8 @@ fn changed(
         Some(WorkloadKind::Deploy(_)) => deployments(item, &bases, diagnostics),
         // No profile is of a service: whose password would it be?
         Some(WorkloadKind::Ftp(_) | WorkloadKind::Vnc(_)) => Vec::new(),
+        // No profile is of desktops: whose users would they be?
+        Some(WorkloadKind::Desktops(_)) => Vec::new(),
         Some(WorkloadKind::Io(_)) => {
             let Some(open) = Common::open(item, &keys::IO, diagnostics) else { return Vec::new() };
             let change = |base: &StudyWorkload| match &base.kind {
@@ -284,6 +287,23 @@ fn sessions(
     let kind = open.section.get(service).and_then(|node| read(node, diagnostics));
     let Some(name) = open.name(diagnostics) else { return Vec::new() };
     kind.map(|kind| open.workload(name, None, kind)).into_iter().collect()
+}
+
+/// Desktops on demand: a workload for each size of the pool.
+fn on_demand(item: &Node, diagnostics: &mut Diagnostics) -> Vec<StudyWorkload> {
+    let opened = Common::open(item, &keys::DESKTOPS_WORKLOAD, diagnostics);
+    let (Some(open), Some(default)) = (opened, default_profile()) else { return Vec::new() };
+    let (Some(node), Some(base)) = (open.section.get("desktops"), default.workload.kind.io())
+    else {
+        return Vec::new();
+    };
+    let loads = desktops::loads(node, base, diagnostics);
+    let Some(name) = open.name(diagnostics) else { return Vec::new() };
+    let workload = |(load, pool): (_, Option<u32>)| {
+        let name = pool.map_or_else(|| name.clone(), |pool| format!("{name}-pool-{pool}"));
+        open.workload(name, None, WorkloadKind::Desktops(Box::new(load)))
+    };
+    loads.into_iter().map(workload).collect()
 }
 
 /// A smaller disk is a request size under the wrong key.

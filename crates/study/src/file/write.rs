@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use stormeter_trial::{
-    Arrivals, Deployment, Distribution, FileTest, FtpDirection, FtpLoad, Transfer,
-    TransferDirection, TransferSink, VncLoad, Workload,
+    Arrivals, Deployment, DesktopLoad, Distribution, FileTest, FtpDirection, FtpLoad, Resources,
+    Transfer, TransferDirection, TransferSink, VncLoad, Workload,
 };
 
+use super::keys::DESKTOP_IO;
 use crate::study_plan::{StudyWorkload, WorkloadKind};
 
 /// The key `workloads` with these workloads written out; [`super::parse_study`] reads it back
@@ -34,6 +35,7 @@ fn lines(workload: &StudyWorkload) -> Vec<Line> {
         WorkloadKind::Deploy(deployment) => lines.push(("deploy", deployment_text(deployment))),
         WorkloadKind::Ftp(ftp) => lines.push(("ftp", ftp_text(ftp))),
         WorkloadKind::Vnc(vnc) => lines.push(("vnc", vnc_text(vnc))),
+        WorkloadKind::Desktops(load) => lines.push(("desktops", desktops_text(load))),
     }
     if let Some(bytes) = workload.disk_bytes {
         lines.push(("size", size(bytes)));
@@ -120,6 +122,77 @@ fn deployment_text(deployment: &Deployment) -> String {
         "{{{first}, customise: {customise_writes}, boot: {boot_reads}, outstanding: \
          {outstanding}}}"
     )
+}
+
+fn desktops_text(load: &DesktopLoad) -> String {
+    let DesktopLoad { arrivals_per_s, users, class, broker, deployment, session } = load;
+    let mut parts = Vec::new();
+    if *arrivals_per_s > 0.0 {
+        let users = users.map(|users| format!(", users: {users}")).unwrap_or_default();
+        parts.push(format!("arrivals: {{per-hour: {}{users}}}", arrivals_per_s * 3600.0));
+    }
+    if let Some(class) = class {
+        parts.push(format!("class: {{users: {}, at: {}}}", class.users, duration(class.at_ns)));
+    }
+    parts.push(format!("pool: {}", broker.pool));
+    if broker.deploying_most < u32::MAX {
+        parts.push(format!("at-once: {}", broker.deploying_most));
+    }
+    for (key, of) in [("capacity", &broker.capacity), ("desktop", &broker.desktop)] {
+        let text = resources_text(of);
+        if !text.is_empty() {
+            parts.push(format!("{key}: {{{text}}}"));
+        }
+    }
+    if let Some(waiting) = broker.waiting_most {
+        parts.push(format!("waiting: {waiting}"));
+    }
+    if let Some(patience_ns) = broker.patience_ns {
+        parts.push(format!("patience: {}", duration(patience_ns)));
+    }
+    parts.push(format!("give-up: {}", duration(broker.deploy_most_ns)));
+    parts.push(format!("idle: {}", duration(broker.idle_ns)));
+    let mut steps = vec![format!("by: {}", deployment.copy.name())];
+    if deployment.copy_bytes > 0 {
+        steps.push(format!("copy: {}", size(u64::from(deployment.copy_bytes))));
+    }
+    steps.push(format!("setting: {}", duration(deployment.setting_ns)));
+    steps.push(format!("boot: {}", deployment.boot_reads));
+    steps.push(format!("configure: {}", deployment.configure_writes));
+    steps.push(format!("outstanding: {}", deployment.outstanding));
+    parts.push(format!("deploy: {{{}}}", steps.join(", ")));
+    let io = |io: &Workload| {
+        let mut lines = Vec::new();
+        io_lines(io, &mut lines);
+        let own = lines.into_iter().filter(|(key, _)| DESKTOP_IO.names().any(|name| name == *key));
+        own.map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+    };
+    parts.push(format!(
+        "session: {{length: {}, idle: {}%, requests: {}, log-on: {{{}}}, work: {{{}}}}}",
+        duration(session.length_ns),
+        session.idle_percent,
+        session.log_on_requests,
+        io(&session.log_on),
+        io(&session.work)
+    ));
+    format!("{{{}}}", parts.join(", "))
+}
+
+/// What is limited of them.
+fn resources_text(resources: &Resources) -> String {
+    let Resources { cpus, memory_bytes, storage_bytes } = resources;
+    let limited = |bytes: u64| (1..u64::MAX).contains(&bytes);
+    let mut parts = Vec::new();
+    if limited(*cpus) {
+        parts.push(format!("cpus: {cpus}"));
+    }
+    if limited(*memory_bytes) {
+        parts.push(format!("memory: {}", size(*memory_bytes)));
+    }
+    if limited(*storage_bytes) {
+        parts.push(format!("storage: {}", size(*storage_bytes)));
+    }
+    parts.join(", ")
 }
 
 fn ftp_text(ftp: &FtpLoad) -> String {

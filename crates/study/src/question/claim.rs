@@ -15,15 +15,16 @@ pub struct Question {
     pub scope: Scope,
 }
 
-/// A claim. Datastores are named as in the study.
+/// A claim. Datastores and workloads are named as in the study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Claim {
-    /// One datastore compared with another.
+    /// One datastore compared with another, or one workload with another on the same datastore. A name of both is the
+    /// datastore's.
     Compared {
-        /// The datastore that the claim is about.
+        /// What the claim is about.
         subject: String,
-        /// The datastore with which it is compared.
+        /// What it is compared with.
         object: String,
         /// The claimed relation.
         relation: Relation,
@@ -78,7 +79,7 @@ impl Claim {
     }
 }
 
-/// How two datastores compare. Percentages are those of the object's value, as written: 20 for
+/// How two datastores or workloads compare. Percentages are those of the object's value, as written: 20 for
 /// 20 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "relation")]
@@ -199,6 +200,9 @@ pub enum Bound {
 pub struct Scope {
     /// Workloads by name.
     pub workloads: Vec<String>,
+    /// Where workloads are compared, datastores by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datastores: Vec<String>,
     /// Levels of `vms`.
     pub vms: Vec<u32>,
     /// Levels of `outstanding`.

@@ -5,7 +5,7 @@ use crate::plan::Metric;
 
 /// Every accepted name in addition to [`Metric::name`] with its hyphens as spaces. The first of a
 /// metric is the one that a question prints.
-const NAMES: [(&str, Metric); 99] = [
+const NAMES: [(&str, Metric); 107] = [
     ("iops", Metric::Iops),
     ("throughput", Metric::Throughput),
     ("bandwidth", Metric::Throughput),
@@ -105,6 +105,14 @@ const NAMES: [(&str, Metric); 99] = [
     ("outage time", Metric::Outage),
     ("updates", Metric::Updates),
     ("screen updates", Metric::Updates),
+    ("copy time", Metric::CopyTime),
+    ("setting time", Metric::SettingTime),
+    ("deployment time", Metric::DeploymentTime),
+    ("configure time", Metric::ConfigureTime),
+    ("p99 work latency", Metric::WorkP99),
+    ("p99 latency of work", Metric::WorkP99),
+    ("work p99", Metric::WorkP99),
+    ("work latency p99", Metric::WorkP99),
 ];
 
 /// The metric named by the words from `start` on, and the number of these words. The longest name

@@ -26,6 +26,8 @@ pub(super) struct Parser<'a> {
     candidates: Vec<String>,
     /// The position of the percentage of a change, to point at it when the metric is known.
     pub(super) change_place: Option<usize>,
+    /// The claim is about two workloads.
+    pub(super) compares_workloads: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -39,7 +41,16 @@ impl<'a> Parser<'a> {
             nearest: None,
         })?;
         let (expected, candidates) = (Vec::new(), Vec::new());
-        Ok(Self { text, tokens, at: 0, vocabulary, expected, candidates, change_place: None })
+        Ok(Self {
+            text,
+            tokens,
+            at: 0,
+            vocabulary,
+            expected,
+            candidates,
+            change_place: None,
+            compares_workloads: false,
+        })
     }
 
     /// The whole question.
@@ -54,23 +65,33 @@ impl<'a> Parser<'a> {
         Ok(Question { must, claim, scope })
     }
 
-    /// A claim about a metric, or about a datastore.
+    /// A claim about a metric, or about a datastore or workload.
     fn claim(&mut self) -> Result<(bool, Claim), QuestionError> {
-        // A datastore may have a metric's name: then the verb decides.
+        // A datastore or workload may have a metric's name: then the verb decides.
         let verbs = ["is", "costs", "has", "differs", "be", "cost", "have", "differ"];
         let verb = self.tokens.iter().skip(1).find(|token| !token.is("must"));
-        let is_datastore = self.tokens.first().is_some_and(|token| {
-            let known = find(&self.vocabulary.datastores, &token.text).is_some();
+        let is_compared = self.tokens.first().is_some_and(|token| {
+            let Vocabulary { datastores, workloads, .. } = self.vocabulary;
+            let known = [datastores, workloads].iter().any(|all| find(all, &token.text).is_some());
             known && verb.is_some_and(|verb| verbs.iter().any(|word| verb.is(word)))
         });
-        if !is_datastore && let Some((metric, words)) = metric_at(&self.tokens, 0) {
+        if !is_compared && let Some((metric, words)) = metric_at(&self.tokens, 0) {
             self.advance(words);
             return self.about_metric(metric);
         }
         self.note("a metric (iops, p99 latency, ...)");
         self.candidates.extend(all_names().map(str::to_string));
-        let subject = self.datastore()?;
-        self.about_datastore(subject)
+        let is_known =
+            |names: &[String]| self.peek().is_some_and(|token| find(names, &token.text).is_some());
+        let Vocabulary { datastores, workloads, .. } = self.vocabulary;
+        self.compares_workloads = !is_known(datastores) && is_known(workloads);
+        let subject = self.compared()?;
+        self.about_compared(subject)
+    }
+
+    /// A datastore, or a workload if those are compared.
+    pub(super) fn compared(&mut self) -> Result<String, QuestionError> {
+        if self.compares_workloads { self.workload() } else { self.datastore() }
     }
 
     /// The next word.

@@ -7,8 +7,8 @@ use super::quantity::value_of;
 use crate::plan::Metric;
 
 impl Parser<'_> {
-    /// Everything after the datastore at the start, up to the scope.
-    pub(super) fn about_datastore(
+    /// Everything after the datastore or workload at the start, up to the scope.
+    pub(super) fn about_compared(
         &mut self,
         subject: String,
     ) -> Result<(bool, Claim), QuestionError> {
@@ -31,7 +31,7 @@ impl Parser<'_> {
             }
         };
         let place = self.place();
-        let object = self.datastore()?;
+        let object = self.compared()?;
         if object == subject {
             // Perhaps another one is meant, whose name continues after this word.
             let nearest = self.name_without_quotes();
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok((must, Claim::Compared { subject, object, relation, metric }))
     }
 
-    /// What a datastore is claimed to be: faster, within, equal.
+    /// What it is claimed to be: faster, within, equal.
     fn predicate(&mut self) -> Result<Relation, QuestionError> {
         if self.accept(&["within"]).is_some() {
             let place = self.place();

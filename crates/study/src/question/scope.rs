@@ -5,7 +5,7 @@ use super::error::QuestionError;
 use super::parser::Parser;
 
 impl Parser<'_> {
-    /// `in METRIC`, `on WORKLOAD, ...`, `at N vms`, `with N outstanding`, `everywhere`, `durably`.
+    /// `in METRIC`, `on WORKLOAD, ...` (where workloads are compared `on DATASTORE, ...`), `at N vms`, `with N outstanding`, `everywhere`, `durably`.
     pub(super) fn clause(
         &mut self,
         claim: &mut Claim,
@@ -22,8 +22,13 @@ impl Parser<'_> {
             }
             return Ok(());
         }
-        if scope.workloads.is_empty() && self.accept(&["on"]).is_some() {
-            return self.workloads(scope);
+        let is_open = scope.workloads.is_empty() && scope.datastores.is_empty();
+        if is_open && self.accept(&["on"]).is_some() {
+            match self.compares_workloads {
+                true => scope.datastores = self.several(Self::datastore)?,
+                false => scope.workloads = self.several(Self::workload)?,
+            }
+            return Ok(());
         }
         if scope.vms.is_empty() && self.accept(&["at"]).is_some() {
             let levels = &self.vocabulary.vms;
@@ -58,16 +63,21 @@ impl Parser<'_> {
         Err(self.unexpected())
     }
 
-    fn workloads(&mut self, scope: &mut Scope) -> Result<(), QuestionError> {
+    /// Names, each once.
+    fn several(
+        &mut self,
+        name: fn(&mut Self) -> Result<String, QuestionError>,
+    ) -> Result<Vec<String>, QuestionError> {
+        let mut names = Vec::new();
         loop {
             let place = self.place();
-            let name = self.workload()?;
-            if scope.workloads.contains(&name) {
+            let name = name(self)?;
+            if names.contains(&name) {
                 return Err(self.wrong(place, format!("{name} is named twice")));
             }
-            scope.workloads.push(name);
+            names.push(name);
             if !self.and_another() {
-                return Ok(());
+                return Ok(names);
             }
         }
     }

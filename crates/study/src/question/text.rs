@@ -98,8 +98,10 @@ fn comparison(
 }
 
 fn scope(out: &mut fmt::Formatter<'_>, scope: &Scope) -> fmt::Result {
-    if !scope.workloads.is_empty() {
-        let names: Vec<String> = scope.workloads.iter().map(|name| in_quotes(name)).collect();
+    // Either is empty.
+    let named = || scope.workloads.iter().chain(&scope.datastores);
+    if named().next().is_some() {
+        let names: Vec<String> = named().map(|name| in_quotes(name)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         write!(out, " on {}", list(&names, "or"))?;
     }

@@ -7,6 +7,7 @@
 
 mod answers;
 mod cells;
+mod desktops;
 mod figure;
 mod findings;
 mod forest;
@@ -69,6 +70,7 @@ fn sections(grid: &Grid<'_>) -> Vec<Section> {
     add("findings", "Findings", vec![], findings::findings(grid));
     add("matrix", "Relative to the baseline", matrix::places(grid), matrix::matrix(grid));
     add("why", "What limits each cell", vec![], why::why(grid));
+    add("desktops", "Desktops", vec![], desktops::desktops(grid));
     add("interaction", "Interaction of load and workload", vec![], shapes::shapes(grid));
     add("spread", "Descriptive statistics", vec![], spread::spread(grid));
     add("monitoring", "Host activity", vec![], monitoring::whole_study(grid));

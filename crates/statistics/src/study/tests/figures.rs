@@ -54,6 +54,31 @@ fn a_one_sided_test_of_four_blocks() {
     assert_eq!(latency.reply, Reply::Yes);
 }
 
+/// The second workload reads so much more than the first on `a`, and twice as much on `b`.
+#[test]
+fn workloads_are_compared_on_the_same_datastore() {
+    let plan = plan(&["a", "b"], &["calm", "busy"], &[1]);
+    let log_ratio = [0.1, 0.2, 0.3, 0.2];
+    let trials = Trials::of(&plan, 4, |block, cell| {
+        let own = &plan.cells()[cell];
+        let more = if own.datastore == 1 { 2f64.ln() } else { log_ratio[block as usize] };
+        (1.0 + 0.1 * f64::from(block) + own.workload as f64 * more).exp()
+    });
+    let answer = trials.ask(&plan, "busy is faster than calm on a");
+    assert_eq!(answer.reply, Reply::Yes);
+    close(answer.p_value.unwrap(), 0.008138301729714274);
+    close(answer.estimate.unwrap().value, 0.2f64.exp());
+    let load = Load { workload: "a".into(), vms: None, outstanding: None };
+    assert_eq!(number(&answer).loads, TestedLoads::One(load));
+    // Over both datastores: the mean of the logarithms.
+    let both = trials.ask(&plan, "calm has lower iops than busy");
+    close(both.estimate.unwrap().value, (-(0.2 + 2f64.ln()) / 2.0).exp());
+    assert_eq!(number(&both).loads, TestedLoads::Mean(2));
+    // Each by itself: the worse one decides.
+    let each = trials.ask(&plan, "busy is at least 50% faster than calm everywhere");
+    assert_eq!(each.reply, Reply::No);
+}
+
 /// Twelve loud blocks of a study that stops by width, before it is precise: one block does not count, so
 /// the interval is √(12/11) times as wide.
 #[test]

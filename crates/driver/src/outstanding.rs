@@ -1,10 +1,10 @@
-//! Which sessions have an operation outstanding, and since when.
+//! Which users have an operation outstanding, and since when.
 //!
 //! The time outstanding is summed turn by turn and not from latencies, so that Little's law can compare the two.
 
-/// The outstanding operations of a trial's sessions.
+/// The outstanding operations of a trial's users.
 #[derive(Debug)]
-pub(super) struct Outstanding {
+pub(crate) struct Outstanding {
     started_ns: Vec<Option<u64>>,
     count: u64,
     integral_ns: u128,
@@ -15,9 +15,9 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    pub(super) fn new(sessions: u32) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            started_ns: vec![None; sessions as usize],
+            started_ns: Vec::new(),
             count: 0,
             integral_ns: 0,
             carried_ns: 0,
@@ -27,36 +27,40 @@ impl Outstanding {
     }
 
     /// How many are outstanding.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// The time outstanding within the window, all operations together.
-    pub(super) fn integral_ns(&self) -> u128 {
+    pub(crate) fn integral_ns(&self) -> u128 {
         self.integral_ns
     }
 
     /// The sum of the latencies plus this is the time outstanding within the window.
-    pub(super) fn carried_ns(&self) -> i64 {
+    pub(crate) fn carried_ns(&self) -> i64 {
         self.carried_ns
     }
 
-    pub(super) fn begin(&mut self, session: u32, now_ns: u64) {
-        if self.started_ns[session as usize].replace(now_ns).is_none() {
+    pub(crate) fn begin(&mut self, user: u32, now_ns: u64) {
+        let user = user as usize;
+        if self.started_ns.len() <= user {
+            self.started_ns.resize(user + 1, None);
+        }
+        if self.started_ns[user].replace(now_ns).is_none() {
             self.count += 1;
         }
     }
 
-    /// The latency of the session's operation, which has ended; `None` if none was outstanding.
-    pub(super) fn end(&mut self, session: u32, now_ns: u64) -> Option<u64> {
-        let started_ns = self.started_ns[session as usize].take()?;
+    /// The latency of the user's operation, which has ended; `None` if none was outstanding.
+    pub(crate) fn end(&mut self, user: u32, now_ns: u64) -> Option<u64> {
+        let started_ns = self.started_ns.get_mut(user as usize)?.take()?;
         self.count -= 1;
         Some(now_ns.saturating_sub(started_ns))
     }
 
-    /// The session's operation failed: it was outstanding, and has no latency. Whether there was one.
-    pub(super) fn fail(&mut self, session: u32, now_ns: u64) -> bool {
-        let age_ns = self.end(session, now_ns);
+    /// The user's operation failed: it was outstanding, and has no latency. Whether there was one.
+    pub(crate) fn fail(&mut self, user: u32, now_ns: u64) -> bool {
+        let age_ns = self.end(user, now_ns);
         if self.is_open {
             self.carried_ns += age_ns.unwrap_or(0) as i64;
         }
@@ -64,7 +68,7 @@ impl Outstanding {
     }
 
     /// Time has come to `now_ns`; nothing has changed since the last call.
-    pub(super) fn pass(&mut self, now_ns: u64) {
+    pub(crate) fn pass(&mut self, now_ns: u64) {
         if self.is_open {
             let passed_ns = now_ns.saturating_sub(self.last_ns);
             self.integral_ns += u128::from(self.count) * u128::from(passed_ns);
@@ -73,14 +77,14 @@ impl Outstanding {
     }
 
     /// The window opened at `at_ns`, after the last call of [`Outstanding::pass`].
-    pub(super) fn open(&mut self, at_ns: u64) {
+    pub(crate) fn open(&mut self, at_ns: u64) {
         self.is_open = true;
         self.last_ns = at_ns;
         self.carried_ns = -self.age_ns(at_ns);
     }
 
     /// The window closed at `at_ns`, after the last call of [`Outstanding::pass`].
-    pub(super) fn close(&mut self, at_ns: u64) {
+    pub(crate) fn close(&mut self, at_ns: u64) {
         self.pass(at_ns);
         self.carried_ns += self.age_ns(at_ns);
         self.is_open = false;
