@@ -59,22 +59,24 @@ fn desktops_are_made_used_and_taken_apart() {
     assert!(matches!(output.status.code(), Some(0 | 5)), "{said}");
     let cells = cells(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(cells.len(), 2);
+    let mut served = 0.0;
     for cell in &cells {
         let number = |key: &str| cell[key].as_f64().unwrap_or(-1.0);
+        // How many are served within the window is up to the machine.
+        assert_eq!((number("came"), number("served") + number("waiting")), (2.0, 2.0), "{cell}");
         assert_eq!(
-            (number("came"), number("served"), number("deployed")),
-            (2.0, 2.0, 2.0),
-            "{cell}"
-        );
-        assert_eq!(
-            (number("failed"), number("died"), number("waiting")),
+            (number("failed"), number("died"), number("replaced")),
             (0.0, 0.0, 0.0),
             "{cell}"
         );
         let steps = cell["steps"].as_array().unwrap();
         assert_eq!(steps.len(), 4);
-        assert!(steps.iter().all(|step| step["mean_ns"].as_f64().unwrap() > 0.0), "{cell}");
+        let took = |step: &Value| step["mean_ns"].as_f64();
+        assert!(steps.iter().all(|step| took(step).is_none_or(|ns| ns > 0.0)), "{cell}");
+        assert!(number("served") == 0.0 || steps.iter().all(|step| took(step).is_some()), "{cell}");
+        served += number("served");
     }
+    assert!(served > 0.0, "{cells:?}");
     // Nothing is left, on this machine or on the storage.
     assert_eq!(running(&place), 0);
     let guests = std::fs::read_dir(place.directory().join("guests")).unwrap();
