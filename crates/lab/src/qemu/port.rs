@@ -67,7 +67,8 @@ impl Port {
             if self.part_of_line(&mut line, Duration::from_millis(500))? {
                 match line.trim_end() {
                     "ready" => return Ok(printed),
-                    answer if answer.starts_with("failed ") => {
+                    // With the last line that was printed, if there was one.
+                    answer if answer == "failed" || answer.starts_with("failed ") => {
                         return Err(io::Error::other(answer));
                     }
                     // Anything else is the answer to a repeated hello request.
@@ -152,6 +153,10 @@ mod tests {
         let (_directory, mut port) = guest(&["", "", "failed no such disk\n"]);
         let error = port.set_up("mkdir /x", PATIENCE).unwrap_err().to_string();
         assert!(error.contains("no such disk"), "{error}");
+        // What failed printed nothing.
+        let (_directory, mut port) = guest(&["", "", "failed \n"]);
+        let error = port.set_up("[ -e /x ]", PATIENCE).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Other, "{error}");
     }
 
     #[test]
