@@ -65,6 +65,7 @@ mod pacing;
 mod random;
 mod recorder;
 mod sessions;
+mod turns;
 mod verify;
 mod window;
 mod zipf;

@@ -1,7 +1,7 @@
 //! Values of columns: read with a check that they are ones that a run writes, and made storable.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, RowIndex};
+use rusqlite::{Connection, Row, RowIndex, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stormeter_trial::{Histogram, LatencyBucket};
@@ -77,4 +77,18 @@ pub(crate) fn histogram_of(
         return Err(strange("a histogram whose counts do not add up"));
     }
     Histogram::of_buckets(&buckets).ok_or_else(|| strange("a histogram of unknown buckets"))
+}
+
+/// Writes the buckets of a histogram with `insert`, for one kind of a trial.
+pub(crate) fn write_histogram(
+    connection: &Connection,
+    insert: &str,
+    (id, kind): (i64, &str),
+    histogram: &Histogram,
+) -> Result<()> {
+    let mut insert = connection.prepare_cached(insert)?;
+    for LatencyBucket { number, low_ns, high_ns, count } in histogram.buckets() {
+        insert.execute(params![id, kind, number, int(low_ns)?, int(high_ns)?, int(count)?])?;
+    }
+    Ok(())
 }

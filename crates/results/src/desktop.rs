@@ -1,11 +1,10 @@
 //! What became of users and desktops in a trial, as rows and back.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use stormeter_trial::{
-    DesktopRow, DesktopStep, DesktopTotals, Histogram, Kind, KindTotals, LatencyBucket, StepTime,
-};
+use stormeter_disk::Kind;
+use stormeter_trial::{DesktopRow, DesktopStep, DesktopTotals, KindTotals, StepTime};
 
-use crate::column::{count, int, number, strange};
+use crate::column::{count, histogram_of, int, number, strange, write_histogram};
 use crate::fact;
 
 /// The kinds of [`DesktopTotals::work`], in order.
@@ -80,13 +79,8 @@ fn write_work(connection: &Connection, id: i64, kind: Kind, work: &KindTotals) -
             int(work.latency_max_ns)?,
         ],
     )?;
-    let mut insert =
-        connection.prepare("INSERT INTO desktop_work_histogram VALUES (?, ?, ?, ?, ?, ?)")?;
-    for LatencyBucket { number, low_ns, high_ns, count } in work.histogram.buckets() {
-        let (low_ns, high_ns, count) = (int(low_ns)?, int(high_ns)?, int(count)?);
-        insert.execute(params![id, kind.name(), number, low_ns, high_ns, count])?;
-    }
-    Ok(())
+    let insert = "INSERT INTO desktop_work_histogram VALUES (?, ?, ?, ?, ?, ?)";
+    write_histogram(connection, insert, (id, kind.name()), &work.histogram)
 }
 
 /// Whether the file has the tables.
@@ -147,21 +141,9 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Box<Deskto
 }
 
 fn read_work(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals> {
-    let mut select = connection.prepare_cached(
-        "SELECT bucket, low_ns, high_ns, count FROM desktop_work_histogram WHERE trial_id = ? AND kind = ? \
-         ORDER BY bucket",
-    )?;
-    let buckets = select.query_map((id, kind.name()), |row| {
-        Ok(LatencyBucket {
-            number: row.get(0)?,
-            low_ns: count(row, 1)?,
-            high_ns: count(row, 2)?,
-            count: count(row, 3)?,
-        })
-    })?;
-    let buckets = buckets.collect::<Result<Vec<_>>>()?;
-    let histogram = Histogram::of_buckets(&buckets)
-        .ok_or_else(|| strange("latencies of work in buckets of another division"))?;
+    let select = "SELECT bucket, low_ns, high_ns, count FROM desktop_work_histogram \
+                  WHERE trial_id = ? AND kind = ? ORDER BY bucket";
+    let histogram = histogram_of(connection, select, id, kind.name())?;
     let mut select =
         connection.prepare_cached("SELECT * FROM desktop_work WHERE trial_id = ? AND kind = ?")?;
     let totals = select.query_row((id, kind.name()), |row| {

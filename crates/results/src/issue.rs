@@ -3,10 +3,10 @@
 //! The figures that are needed most are rows of the table `fact`, so that the view of observations has them
 //! without merging histograms; they are computed from the histograms and not read back.
 
-use rusqlite::{Connection, Result, params};
-use stormeter_trial::{Durations, IssueTimes, LatencyBucket};
+use rusqlite::{Connection, Result};
+use stormeter_trial::{Durations, IssueTimes};
 
-use crate::column::{histogram_of, int};
+use crate::column::{histogram_of, write_histogram};
 use crate::fact;
 
 const SERVICE: &str = "service";
@@ -21,13 +21,9 @@ const HELD_OPERATIONS: &str = "held_operations";
 pub(crate) fn write(connection: &Connection, id: i64, issue: &IssueTimes) -> Result<()> {
     connection.execute_batch(include_str!("issue.sql"))?;
     let IssueTimes { service, lateness, held_operations } = issue;
-    let mut insert = connection.prepare("INSERT INTO issue_histogram VALUES (?, ?, ?, ?, ?, ?)")?;
+    let insert = "INSERT INTO issue_histogram VALUES (?, ?, ?, ?, ?, ?)";
     for (what, times) in [(SERVICE, service), (LATENESS, lateness)] {
-        for bucket in times.histogram.buckets() {
-            let LatencyBucket { number, low_ns, high_ns, count } = bucket;
-            let (low_ns, high_ns, count) = (int(low_ns)?, int(high_ns)?, int(count)?);
-            insert.execute(params![id, what, number, low_ns, high_ns, count])?;
-        }
+        write_histogram(connection, insert, (id, what), &times.histogram)?;
     }
     let whole = |ns: Option<f64>| ns.map(|ns| ns.round() as u64);
     let service_at = |fraction| whole(service.histogram.percentile_ns(fraction));

@@ -5,11 +5,10 @@ use serde::Serialize;
 use stormeter_disk::Kind;
 use stormeter_study::StudyPlan;
 use stormeter_trial::{
-    CpuUsage, Histogram, HostCpu, IntervalTotals, IoFailureOutcome, KindTotals, LatencyBucket,
-    Sample, TrialFailure,
+    CpuUsage, HostCpu, IntervalTotals, IoFailureOutcome, KindTotals, Sample, TrialFailure,
 };
 
-use crate::column::{int, to_json};
+use crate::column::{int, to_json, write_histogram};
 use crate::finished::Event;
 use crate::header::Header;
 use crate::trial::{TrialOutcome, TrialRecord};
@@ -218,7 +217,8 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
                 int(totals.errors)?,
             ],
         )?;
-        histogram(connection, id, kind, &totals.histogram)?;
+        let insert = "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?)";
+        write_histogram(connection, insert, (id, kind.name()), &totals.histogram)?;
     }
     fact::write(connection, id, fact::TURN_WAIT_NS, sample.turn_wait_ns)?;
     let some = |ns: u64| (ns > 0).then_some(ns);
@@ -243,16 +243,6 @@ fn sample(connection: &Connection, id: u64, sample: &Sample) -> Result<()> {
         Some(verified) => verified::write(connection, id, verified),
         None => Ok(()),
     }
-}
-
-fn histogram(connection: &Connection, id: i64, kind: Kind, histogram: &Histogram) -> Result<()> {
-    let mut insert = connection.prepare("INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?)")?;
-    for bucket in histogram.buckets() {
-        let LatencyBucket { number, low_ns, high_ns, count } = bucket;
-        let (low_ns, high_ns, count) = (int(low_ns)?, int(high_ns)?, int(count)?);
-        insert.execute(params![id, kind.name(), number, low_ns, high_ns, count])?;
-    }
-    Ok(())
 }
 
 fn intervals(connection: &Connection, id: i64, sample: &Sample) -> Result<()> {

@@ -4,9 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use stormeter_datastore::{
-    Caching, CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock,
-};
+use stormeter_datastore::{Caching, CloseSummary, Datastore, DatastoreError, DiskSet, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{DiskDesktops, drive_desktops};
 use stormeter_study::Timing;
@@ -17,7 +15,7 @@ use crate::progress::Progress;
 use crate::threads::Start;
 use crate::trial_end::TrialEnd;
 use crate::watcher::Watcher;
-use crate::workers::{Job, Windows, Workers, check_memory};
+use crate::workers::{Job, Windows, Workers, check_memory, open_disks};
 
 /// What is in flight when the window closes has this long to end.
 const SETTLE_NS: u64 = 30_000_000_000;
@@ -102,12 +100,7 @@ impl Job for OnDisks<'_> {
     type Tools = DiskSet;
 
     fn open(&mut self) -> Result<DiskSet, DatastoreError> {
-        let needs = self.trial.buffer_needs();
-        let open = OpenDisks {
-            buffers: needs.count,
-            buffer_bytes: needs.bytes,
-            in_flight: needs.in_flight,
-        };
+        let open = open_disks(self.trial.buffer_needs());
         let numbers: Vec<u32> = (0..=self.trial.desktops).collect();
         self.datastore.disks_of(&numbers, open, Caching::AsOpened)
     }

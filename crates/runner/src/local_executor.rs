@@ -145,8 +145,7 @@ impl LocalExecutor {
         progress: &mut dyn Progress,
     ) -> Result<TrialEnd, RunError> {
         run.workload.check(order.disk_bytes).map_err(|error| RunError::Order(error.to_string()))?;
-        let mut starter =
-            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let mut starter = starter(coordinator);
         let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
         let clock = (&self.clock, cancel);
         match &order.target {
@@ -190,8 +189,7 @@ impl LocalExecutor {
             content_seed: order.content_seed,
             disturbed: order.disturbed,
         };
-        let mut starter =
-            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let mut starter = starter(coordinator);
         let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
         run_sessions(&run, datastore, (&self.clock, cancel), start, progress)
     }
@@ -206,8 +204,7 @@ impl LocalExecutor {
     ) -> Result<TrialEnd, RunError> {
         let store = order.store().unwrap_or_default();
         let datastore = self.stores.get(store).ok_or_else(|| unknown(store))?;
-        let mut starter =
-            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let mut starter = starter(coordinator);
         let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
         run_desktops(run, datastore, (&self.clock, cancel), start, progress)
     }
@@ -237,8 +234,7 @@ impl LocalExecutor {
             }
             None => None,
         };
-        let mut starter =
-            |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted);
+        let mut starter = starter(coordinator);
         let start = Start { first_cpu: order.first_cpu as usize, starter: &mut starter };
         let mut end = match sockets {
             Some(sockets) => run_servers(&run, sockets, datastore, clock, start, progress),
@@ -420,4 +416,11 @@ fn password_of(known: &[(String, Secret)], load: &ServiceLoad) -> Result<Secret,
 
 fn unknown(store: usize) -> RunError {
     RunError::Order(format!("datastore number {store} was not opened"))
+}
+
+/// Starts a trial when the coordinator says so.
+fn starter(
+    coordinator: &mut dyn StartCoordinator,
+) -> impl FnMut(&mut RealClock) -> Result<u64, RunError> {
+    |clock: &mut RealClock| coordinator.start(clock).ok_or(RunError::Interrupted)
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock};
+use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, DiskSet, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{Expectations, LentExpectations, drive, drive_verified};
 use stormeter_study::Timing;
@@ -15,7 +15,7 @@ use crate::machine::allowed_cpus;
 use crate::progress::Progress;
 use crate::trial_end::TrialEnd;
 use crate::watcher::Watcher;
-use crate::workers::{Job, Starter, Windows, Workers, at_once, check_memory};
+use crate::workers::{Job, Starter, Windows, Workers, at_once, check_memory, open_disks};
 
 /// A trial over all its threads.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,12 +160,7 @@ impl Job for Timed<'_> {
     type Tools = DiskSet;
 
     fn open(&mut self) -> Result<DiskSet, DatastoreError> {
-        let needs = self.trial.buffer_needs();
-        let open = OpenDisks {
-            buffers: needs.count,
-            buffer_bytes: needs.bytes,
-            in_flight: needs.in_flight,
-        };
+        let open = open_disks(self.trial.buffer_needs());
         let range = self.trial.first_disk..self.trial.first_disk + self.trial.disks;
         self.datastore.disks(range, open)
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, RealClock};
+use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, OpenDisks, RealClock};
 use stormeter_disk::{Clock, Incidents};
 use stormeter_trial::{
     BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, NoteFact, Sample, TargetUnknown, TrialNote,
@@ -233,6 +233,11 @@ impl Workers<'_> {
 /// The runner's error for a datastore that cannot be used.
 pub(crate) fn failed(datastore: &Datastore, source: DatastoreError) -> RunError {
     RunError::Datastore { url: datastore.description().url.to_string(), source }
+}
+
+/// What a thread's disks are opened with.
+pub(crate) fn open_disks(needs: BufferNeeds) -> OpenDisks {
+    OpenDisks { buffers: needs.count, buffer_bytes: needs.bytes, in_flight: needs.in_flight }
 }
 
 /// Refuses buffers that take more than half of the available memory.

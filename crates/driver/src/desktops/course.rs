@@ -17,12 +17,8 @@ use crate::observer::Observer;
 use crate::outstanding::Outstanding;
 use crate::random::{Random, unit};
 use crate::recorder::Recorder;
+use crate::turns::{LOOK_UP_NS, STILL_TURNS};
 use crate::window::{Boundary, Window, sample_of};
-
-/// How often the loop checks limits and cancellation, whatever the desktops do.
-const LOOK_UP_NS: u64 = 50_000_000;
-/// After this many turns without progress of the clock it is considered stopped.
-const STILL_TURNS: u32 = 2_000_000;
 
 /// Drives the users of `trial` and their broker, and returns the measurement.
 ///

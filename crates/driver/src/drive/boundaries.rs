@@ -3,9 +3,10 @@
 
 use stormeter_disk::{Clock, Disks};
 
-use super::{Drive, LOOK_UP_NS, Phase};
+use super::{Drive, Phase};
 use crate::observer::Observer;
 use crate::pacing::Pacing;
+use crate::turns::LOOK_UP_NS;
 use crate::verify::Verification;
 use stormeter_trial::Ended;
 

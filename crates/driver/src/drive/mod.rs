@@ -31,14 +31,9 @@ use crate::observer::Observer;
 use crate::pacing::{Pacing, Slot};
 use crate::random::Random;
 use crate::recorder::Recorder;
+use crate::turns::{LOOK_UP_NS, STILL_TURNS};
 use crate::verify::{LentExpectations, Unverified, Verification, Verifier};
 use stormeter_trial::{Ended, IoFailure, IoFailureOutcome, Sample, Trial, WorkloadError};
-
-/// How often the loop checks limits and cancellation, whatever the disks do.
-const LOOK_UP_NS: u64 = 50_000_000;
-/// After this many turns without progress of the clock it is considered stopped. A real turn takes
-/// longer than the step of any clock; a simulated clock advances with its disks.
-const STILL_TURNS: u32 = 2_000_000;
 
 /// Drives `trial` and returns the measurement.
 ///

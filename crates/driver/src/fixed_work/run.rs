@@ -9,12 +9,8 @@ use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait
 use super::log::FixedWorkLog;
 use crate::held_buffers::HeldBuffers;
 use crate::observer::Observer;
+use crate::turns::{LOOK_UP_NS, STILL_TURNS};
 use stormeter_trial::{Ended, FixedWorkTrial, IoFailure, IoFailureOutcome, Sample, StepTime};
-
-/// How often the loop checks limits and cancellation, whatever the disks do.
-const LOOK_UP_NS: u64 = 50_000_000;
-/// After this many turns without progress of the clock it is considered stopped.
-const STILL_TURNS: u32 = 2_000_000;
 
 /// An I/O of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! Trials of fixed work on the disks of one thread.
 
-use stormeter_datastore::{
-    Caching, CloseSummary, Datastore, DatastoreError, DiskSet, OpenDisks, RealClock,
-};
+use stormeter_datastore::{Caching, CloseSummary, Datastore, DatastoreError, DiskSet, RealClock};
 use stormeter_disk::Disks;
 use stormeter_driver::{drive_deployment, drive_file_test};
 use stormeter_trial::{Deployment, FixedWork, FixedWorkError, FixedWorkTrial, Sample};
 
 use crate::watcher::Watcher;
-use crate::workers::Job;
+use crate::workers::{Job, open_disks};
 
 /// One thread's share of a trial of fixed work.
 pub(super) struct OnDisks<'a> {
@@ -22,12 +20,7 @@ impl Job for OnDisks<'_> {
     type Tools = DiskSet;
 
     fn open(&mut self) -> Result<DiskSet, DatastoreError> {
-        let needs = self.trial.buffer_needs();
-        let open = OpenDisks {
-            buffers: needs.count,
-            buffer_bytes: needs.bytes,
-            in_flight: needs.in_flight,
-        };
+        let open = open_disks(self.trial.buffer_needs());
         let caching = match self.trial.fixed_work {
             FixedWork::File(test) if test.client_cache => Caching::Client,
             _ => Caching::AsOpened,
