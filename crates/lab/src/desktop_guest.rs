@@ -43,6 +43,8 @@ pub enum DesktopOrder {
     },
     /// The user stops working.
     FallIdle,
+    /// The user logs out: what was asked for is finished, which [`DesktopChange::TornDown`] reports.
+    LogOut,
 }
 
 /// Why a desktop ended.
@@ -98,6 +100,7 @@ pub fn desktop(
             Ok(order) => match order? {
                 DesktopOrder::LogOn { user } => desktop.log_on(0, user),
                 DesktopOrder::FallIdle => desktop.fall_idle(0),
+                DesktopOrder::LogOut => desktop.tear_down(0),
             }
             .map_err(|error| disk(&error))?,
             Err(TryRecvError::Empty) => {}

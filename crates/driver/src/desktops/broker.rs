@@ -142,6 +142,11 @@ impl Broker {
         }
     }
 
+    /// Whether a desktop is being made and awaited.
+    pub fn is_deploying(&self, desktop: u32) -> bool {
+        self.places.get(desktop as usize).copied().is_some_and(is_deploying)
+    }
+
     /// When [`Broker::pass`] is to be called at the latest; `u64::MAX`: nothing is due.
     pub fn due_ns(&self) -> u64 {
         let places = self.places.iter().filter_map(|place| match place {
@@ -175,12 +180,14 @@ impl Broker {
         self.decide(now_ns, actions);
     }
 
-    /// A desktop has been made.
-    pub fn deployed(&mut self, desktop: u32, now_ns: u64, actions: &mut Vec<BrokerAction>) {
-        if self.change(desktop, Place::Ready, is_deploying).is_some() {
+    /// A desktop has been made. Returns whether it was still awaited.
+    pub fn deployed(&mut self, desktop: u32, now_ns: u64, actions: &mut Vec<BrokerAction>) -> bool {
+        let is_awaited = self.change(desktop, Place::Ready, is_deploying).is_some();
+        if is_awaited {
             self.ready.push_back(desktop);
             self.decide(now_ns, actions);
         }
+        is_awaited
     }
 
     /// A desktop could not be made, or died. Its user, if it has one, is the first of those who wait. Returns whether it was

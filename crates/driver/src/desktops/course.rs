@@ -81,6 +81,8 @@ struct Run<'a, D, C, O> {
     /// Users of the class.
     class: std::ops::Range<u32>,
     seats: Vec<Option<Seat>>,
+    /// The last user at each place: work may end after the session.
+    last_users: Vec<Option<u32>>,
     sessions: u64,
     /// When sessions end: the desktop and the session.
     ends: BinaryHeap<Reverse<(u64, u32, u64)>>,
@@ -119,6 +121,7 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
             users: 0,
             class: 0..0,
             seats: vec![None; places],
+            last_users: vec![None; places],
             sessions: 0,
             ends: BinaryHeap::new(),
             moved: vec![0; places],
@@ -255,13 +258,13 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
         let is_open = self.window.is_open();
         match what {
             DesktopChange::StepEnded { step, took_ns } => {
-                if is_open {
+                if is_open && self.broker.is_deploying(desktop) {
                     self.steps[step as usize].add(took_ns);
                 }
             }
             DesktopChange::Deployed => {
-                self.totals.deployed += u64::from(is_open);
-                self.broker.deployed(desktop, now_ns, &mut self.actions);
+                let counts = self.broker.deployed(desktop, now_ns, &mut self.actions);
+                self.totals.deployed += u64::from(is_open && counts);
             }
             DesktopChange::Usable => self.usable(desktop, now_ns),
             DesktopChange::Moved { bytes } => self.moved(desktop, bytes),
@@ -331,8 +334,8 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
     }
 
     fn worked(&mut self, desktop: u32, kind: Kind, bytes: u64, latency_ns: u64) {
-        let Some(seat) = self.seats[desktop as usize] else { return };
-        if !self.window.is_open() || self.class.contains(&seat.user) {
+        let Some(user) = self.last_users[desktop as usize] else { return };
+        if !self.window.is_open() || self.class.contains(&user) {
             return;
         }
         let totals = &mut self.totals.work[Direction::of(kind) as usize];
@@ -423,6 +426,7 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
                     self.sessions += 1;
                     let session = self.sessions;
                     self.seats[desktop as usize] = Some(Seat { user, is_usable: false, session });
+                    self.last_users[desktop as usize] = Some(user);
                     self.logging_on += 1;
                     self.desktops.log_on(desktop, user)?;
                 }

@@ -2,7 +2,8 @@
 //!
 //! Making one copies the template's disk, waits as long as a hypervisor takes to make a machine, reads as a boot does and
 //! writes as customisation does. The desktops' disks exist already, so taking one apart moves no byte. An I/O that fails
-//! is the end of its desktop, as a guest's file system would be.
+//! is the end of its desktop, as a guest's file system would be. Work that a user has asked for is finished before the
+//! desktop goes, as a guest writes back before it shuts down: else the slowest I/Os would be those that nobody counts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -39,11 +40,22 @@ enum Stage {
     Working {
         due: DueTimes,
     },
+    /// Its user has stopped, and what was asked for is still to be done; then it is idle, or leaves.
+    Finishing {
+        leaves: bool,
+    },
     Idle,
     /// An I/O failed; it is to be taken apart.
     Dead,
     /// Its last I/Os are awaited.
     Leaving,
+}
+
+impl Stage {
+    /// Whether its I/Os are its user's work.
+    fn is_of_work(&self) -> bool {
+        matches!(self, Self::Working { .. } | Self::Finishing { .. })
+    }
 }
 
 #[derive(Debug)]
@@ -144,7 +156,7 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
     pub fn settle(&mut self, limit_ns: u64) -> Result<(), DisksError> {
         let end_ns = self.clock.now_ns().saturating_add(limit_ns);
         for desktop in 0..self.trial.desktops {
-            self.tear_down(desktop)?;
+            self.leave(desktop)?;
         }
         loop {
             let now_ns = self.clock.now_ns();
@@ -224,12 +236,32 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
                 self.tell(desktop, DesktopChange::Usable);
                 self.work(desktop, now_ns)
             }
+            Stage::Finishing { leaves: true } => self.enter(desktop, Stage::Leaving, 0, now_ns),
+            Stage::Finishing { leaves: false } => self.enter(desktop, Stage::Idle, 0, now_ns),
             Stage::Leaving => {
                 self.desktops[desktop as usize].stage = Stage::Empty;
                 self.tell(desktop, DesktopChange::TornDown);
                 Ok(())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// No more work is asked for.
+    fn finish_work(&mut self, desktop: u32, leaves: bool) -> Result<(), DisksError> {
+        let now_ns = self.clock.now_ns();
+        let place = &mut self.desktops[desktop as usize];
+        place.stage = Stage::Finishing { leaves };
+        place.stages = place.stages.wrapping_add(1);
+        self.go_on(desktop, now_ns)
+    }
+
+    /// Takes a desktop apart once its I/Os have ended.
+    fn leave(&mut self, desktop: u32) -> Result<(), DisksError> {
+        let now_ns = self.clock.now_ns();
+        match self.desktops[desktop as usize].stage {
+            Stage::Empty | Stage::Leaving => Ok(()),
+            _ => self.enter(desktop, Stage::Leaving, 0, now_ns),
         }
     }
 
@@ -274,7 +306,7 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
     /// I/Os that may be outstanding in the stage of a desktop.
     fn outstanding_most(&self, place: &Desktop) -> u32 {
         match place.stage {
-            Stage::Working { .. } => u32::MAX,
+            Stage::Working { .. } | Stage::Finishing { .. } => u32::MAX,
             Stage::LoggingOn => self.trial.load.session.log_on_outstanding(),
             _ => self.trial.load.deployment.outstanding.max(1),
         }
@@ -284,7 +316,7 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
     fn next(&mut self, desktop: u32, now_ns: u64) -> Option<(u32, Request, u64)> {
         let (deployment, chunks) = (self.trial.load.deployment, self.chunks());
         let place = &mut self.desktops[desktop as usize];
-        if matches!(place.stage, Stage::Working { .. }) {
+        if place.stage.is_of_work() {
             let (request, since_ns) = place.queue.pop_front()?;
             return Some((desktop, request, since_ns));
         }
@@ -351,7 +383,7 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
         if completion.result != operation.length_bytes as i32 {
             let error = completion.outcome().err().unwrap_or(DeviceError::IO);
             self.failed(desktop, operation.kind, error);
-        } else if matches!(self.desktops[desktop as usize].stage, Stage::Working { .. }) {
+        } else if self.desktops[desktop as usize].stage.is_of_work() {
             let latency_ns = now_ns.saturating_sub(since_ns);
             let (kind, bytes) = (operation.kind, u64::from(operation.length_bytes));
             self.tell(desktop, DesktopChange::Worked { kind, bytes, latency_ns });
@@ -378,11 +410,20 @@ impl<'a, D: Disks, C: Clock> DiskDesktops<'a, D, C> {
         let step = match place.stage {
             // What it did no longer matters.
             Stage::Empty | Stage::Dead | Stage::Leaving => return,
+            Stage::Finishing { leaves: true } => {
+                place.stage = Stage::Leaving;
+                place.queue.clear();
+                return;
+            }
             Stage::Copying => Some(DesktopStep::Copy),
             Stage::Setting { .. } => Some(DesktopStep::Setting),
             Stage::Booting => Some(DesktopStep::Deployment),
             Stage::Configuring => Some(DesktopStep::Configure),
-            Stage::Ready | Stage::LoggingOn | Stage::Working { .. } | Stage::Idle => None,
+            Stage::Ready
+            | Stage::LoggingOn
+            | Stage::Working { .. }
+            | Stage::Finishing { .. }
+            | Stage::Idle => None,
         };
         (place.stage, place.left) = (Stage::Dead, 0);
         place.queue.clear();
@@ -443,21 +484,16 @@ impl<D: Disks, C: Clock> Desktops for DiskDesktops<'_, D, C> {
     }
 
     fn fall_idle(&mut self, desktop: u32) -> Result<(), DisksError> {
-        let place = &mut self.desktops[desktop as usize];
-        if matches!(place.stage, Stage::Working { .. }) {
-            place.stage = Stage::Idle;
-            place.stages = place.stages.wrapping_add(1);
-            place.queue.clear();
+        match self.desktops[desktop as usize].stage {
+            Stage::Working { .. } => self.finish_work(desktop, false),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn tear_down(&mut self, desktop: u32) -> Result<(), DisksError> {
-        let now_ns = self.clock.now_ns();
-        let place = &self.desktops[desktop as usize];
-        match place.stage {
-            Stage::Empty | Stage::Leaving => Ok(()),
-            _ => self.enter(desktop, Stage::Leaving, 0, now_ns),
+        match self.desktops[desktop as usize].stage {
+            Stage::Working { .. } | Stage::Finishing { .. } => self.finish_work(desktop, true),
+            _ => self.leave(desktop),
         }
     }
 

@@ -261,6 +261,6 @@ fn a_desktop_that_never_becomes_ready_is_given_up() {
     assert_eq!(broker.pass(100 * S, &mut actions).given_up, 1);
     assert_eq!(actions, [BrokerAction::TearDown { desktop: 0 }]);
     actions.clear();
-    broker.deployed(0, 101 * S, &mut actions);
+    assert!(!broker.deployed(0, 101 * S, &mut actions));
     assert_eq!(actions, [], "too late");
 }

@@ -7,14 +7,19 @@ use stormeter_driver::{DiskDesktops, drive_desktops};
 use stormeter_simulator::{
     FaultPlan, HostNoise, Model, NoisePlan, Service, SimulatedDisks, Stall, VirtualTime,
 };
-use stormeter_trial::{BrokerRules, DesktopTotals, DesktopTrial, Ended, Sample, UserClass};
+use stormeter_trial::{
+    Arrivals, BrokerRules, DesktopTotals, DesktopTrial, Ended, Sample, UserClass,
+};
 
-use crate::{MS, S, assert_sound, trial};
+use crate::{MS, S, assert_sound, io, trial};
 
 /// On disks that serve four requests at a time, in half a millisecond each.
 pub(crate) fn run_on(trial: &DesktopTrial, faults: FaultPlan) -> Sample {
     let service = Service::Exponential { mean_ns: 500_000 };
-    let model = Model { servers: 4, service, faults };
+    run_with(trial, Model { servers: 4, service, faults })
+}
+
+fn run_with(trial: &DesktopTrial, model: Model) -> Sample {
     let time = VirtualTime::new();
     let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
     let mut disks = SimulatedDisks::new(time.clone(), model, noise, trial.seed);
@@ -151,4 +156,22 @@ fn users_and_desktops_survive_what_storage_does() {
         }
     }
     assert!(seen.0 > 100 && seen.1 > 100 && seen.2 > 50, "{seen:?}");
+}
+
+#[test]
+fn work_that_was_asked_for_is_finished_and_counted_however_slow_the_storage() {
+    let mut trial = trial();
+    (trial.load.arrivals_per_s, trial.load.users) = (1.0, Some(1));
+    trial.load.session.work = io(Arrivals::Poisson { rate_per_s: 200.0 });
+    trial.duration_ns = 60 * S;
+    let work = |mean_ns| {
+        let service = Service::Exponential { mean_ns };
+        let sample = run_with(&trial, Model { servers: 4, service, faults: FaultPlan::default() });
+        assert_eq!(sample.ended, Ended::Completed);
+        sample.desktops.unwrap().work()
+    };
+    // 4 / 50 ms is 80 requests a second: less than half of what is asked for.
+    let (fast, slow) = (work(500_000), work(50 * MS));
+    assert_eq!(slow.operations, fast.operations);
+    assert!(slow.histogram.percentile_ns(0.99).unwrap() > S as f64);
 }

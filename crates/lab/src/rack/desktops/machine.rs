@@ -44,6 +44,8 @@ pub(super) struct Machine<'a> {
     pub(super) place: Place,
     /// It is to be taken apart.
     pub(super) leaving: &'a AtomicBool,
+    /// Its guest finishes the work of its user, and then it is to be taken apart.
+    pub(super) logging_out: &'a AtomicBool,
 }
 
 /// Why a desktop is no more.
@@ -59,13 +61,13 @@ impl Machine<'_> {
     /// `orders` are lines for the program in its guest.
     pub(super) fn live(self, orders: Receiver<String>) {
         if let Err(failed) = self.made_and_used(orders)
-            && !self.is_leaving()
+            && !self.is_unwanted()
         {
             let Failed { step, kind, error, said } = failed;
             let _ = self.shared.said.send(format!("{}: {said}", self.place.guest.name));
             self.tell(DesktopChange::Failed { step, kind, error });
         }
-        while !self.is_leaving() {
+        while !self.is_unwanted() {
             std::thread::sleep(LOOK);
         }
         if let Err(error) = self.place.clear() {
@@ -76,6 +78,11 @@ impl Machine<'_> {
 
     fn is_leaving(&self) -> bool {
         self.leaving.load(Ordering::Relaxed)
+    }
+
+    /// Whether its end is none that anyone waits for.
+    fn is_unwanted(&self) -> bool {
+        self.is_leaving() || self.logging_out.load(Ordering::Relaxed)
     }
 
     fn tell(&self, what: DesktopChange) {
@@ -172,6 +179,11 @@ impl Machine<'_> {
                     DesktopChange::StepEnded { step: ended, .. } => {
                         begun_ns = self.ended(ended, begun_ns);
                         step = Some(DesktopStep::Configure);
+                    }
+                    // Its guest has logged out, and nothing is left of the machine only when it is gone, too.
+                    DesktopChange::TornDown => {
+                        self.leaving.store(true, Ordering::Relaxed);
+                        place.guest.process().map(|process| process.kill());
                     }
                     change => {
                         if change == DesktopChange::Deployed {

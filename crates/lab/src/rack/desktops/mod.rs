@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use stormeter_datastore::RealClock;
-use stormeter_disk::{DesktopEvent, Desktops, DisksError, Wait};
+use stormeter_disk::{DesktopChange, DesktopEvent, Desktops, DisksError, Wait};
 use stormeter_trial::{DesktopCopy, DesktopTrial};
 
 use self::machine::{Machine, Shared};
@@ -91,6 +91,9 @@ pub struct RackDesktops {
 /// A desktop that is not yet taken apart.
 struct Life {
     leaving: Arc<AtomicBool>,
+    logging_out: Arc<AtomicBool>,
+    /// Its user is at work, as far as is known here.
+    is_at_work: bool,
     orders: Sender<String>,
     thread: JoinHandle<()>,
 }
@@ -219,6 +222,12 @@ impl RackDesktops {
         thread::spawn(move || guest.process().map(|process| process.kill()));
     }
 
+    fn set_at_work(&mut self, desktop: u32, is_at_work: bool) {
+        if let Some(Some(life)) = self.lives.get_mut(desktop as usize) {
+            life.is_at_work = is_at_work;
+        }
+    }
+
     fn order(&self, desktop: u32, order: DesktopOrder) {
         let Some(Some(life)) = self.lives.get(desktop as usize) else { return };
         if let Ok(line) = serde_json::to_string(&order) {
@@ -247,32 +256,45 @@ impl Desktops for RackDesktops {
             // It has said that nothing is left of it.
             let _ = before.thread.join();
         }
-        let leaving = Arc::new(AtomicBool::new(false));
+        let [leaving, logging_out] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let (orders_in, orders) = mpsc::channel();
-        let (shared, own) = (Arc::clone(&self.shared), Arc::clone(&leaving));
+        let shared = Arc::clone(&self.shared);
+        let flags = (Arc::clone(&leaving), Arc::clone(&logging_out));
         let thread = thread::Builder::new().name(place.guest.name.clone()).spawn(move || {
-            Machine { shared: &shared, number: desktop, place, leaving: &own }.live(orders);
+            let (leaving, logging_out) = (&*flags.0, &*flags.1);
+            Machine { shared: &shared, number: desktop, place, leaving, logging_out }.live(orders);
         });
         let thread = thread.map_err(|error| DisksError {
             action: "making a desktop",
             reason: error.to_string(),
         })?;
-        self.lives[number] = Some(Life { leaving, orders: orders_in, thread });
+        let is_at_work = false;
+        self.lives[number] =
+            Some(Life { leaving, logging_out, is_at_work, orders: orders_in, thread });
         Ok(())
     }
 
     fn log_on(&mut self, desktop: u32, user: u32) -> Result<(), DisksError> {
         self.order(desktop, DesktopOrder::LogOn { user });
+        self.set_at_work(desktop, true);
         Ok(())
     }
 
     fn fall_idle(&mut self, desktop: u32) -> Result<(), DisksError> {
         self.order(desktop, DesktopOrder::FallIdle);
+        self.set_at_work(desktop, false);
         Ok(())
     }
 
     fn tear_down(&mut self, desktop: u32) -> Result<(), DisksError> {
-        self.leave(desktop as usize);
+        match self.lives.get_mut(desktop as usize) {
+            Some(Some(life)) if life.is_at_work => {
+                life.is_at_work = false;
+                life.logging_out.store(true, Ordering::Relaxed);
+                self.order(desktop, DesktopOrder::LogOut);
+            }
+            _ => self.leave(desktop as usize),
+        }
         Ok(())
     }
 
@@ -282,8 +304,13 @@ impl Desktops for RackDesktops {
             // The channel stays open: this value has a sender, too.
             Wait::AtMost(ns) => self.events.recv_timeout(Duration::from_nanos(ns)).ok(),
         };
-        events.extend(first);
-        events.extend(self.events.try_iter());
+        let happened: Vec<DesktopEvent> = first.into_iter().chain(self.events.try_iter()).collect();
+        for event in &happened {
+            if let DesktopChange::Failed { .. } = event.what {
+                self.set_at_work(event.desktop, false);
+            }
+        }
+        events.extend(happened);
         Ok(())
     }
 }
