@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command as Process, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -19,8 +19,6 @@ use crate::tail::Tail;
 
 /// How often a running errand looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often it looks for an answer.
-const ANSWER_LOOK: Duration = Duration::from_millis(1);
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +29,18 @@ pub struct Errand {
     pub input: String,
     /// Answers to its lines follow; otherwise its standard input ends there.
     pub is_answered: bool,
+}
+
+/// What reaches the end that runs an errand, from either side. It comes through one channel, so that waiting for one is
+/// waiting for the other: an emulated processor feels every look.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// From the controller, for its standard input.
+    Answer(String),
+    /// A line that it printed.
+    Printed(String),
+    /// It prints no more.
+    Silent,
 }
 
 /// How an errand ended.
@@ -67,21 +77,23 @@ impl Errand {
         line: &mut dyn FnMut(String) -> Option<String>,
         cancel: &AtomicBool,
     ) -> Result<ErrandEnd, ErrandError> {
-        let (answers_in, answers) = mpsc::channel();
+        let (sender, heard) = mpsc::channel();
+        let answers = sender.clone();
         let mut line = |printed| {
             if let Some(answer) = line(printed) {
                 // A program that has ended reads none.
-                let _ = answers_in.send(answer);
+                let _ = answers.send(Heard::Answer(answer));
             }
         };
-        self.run_with(&mut line, &answers, cancel)
+        self.run_with(&mut line, &sender, &heard, cancel)
     }
 
-    /// The same with answers that come from elsewhere.
+    /// The same with answers that others send to `heard`, whose other end is `sender`.
     pub(crate) fn run_with(
         &self,
         line: &mut dyn FnMut(String),
-        answers: &Receiver<String>,
+        sender: &Sender<Heard>,
+        heard: &Receiver<Heard>,
         cancel: &AtomicBool,
     ) -> Result<ErrandEnd, ErrandError> {
         let cannot = |error: std::io::Error| ErrandError::Run(error.to_string());
@@ -93,7 +105,7 @@ impl Errand {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(cannot)?;
-        let result = self.follow(&mut child, line, answers, cancel);
+        let result = self.follow(&mut child, line, sender.clone(), heard, cancel);
         if result.is_err() {
             let _ = child.kill();
             let _ = child.wait();
@@ -105,19 +117,20 @@ impl Errand {
         &self,
         child: &mut Child,
         line: &mut dyn FnMut(String),
-        answers: &Receiver<String>,
+        sender: Sender<Heard>,
+        heard: &Receiver<Heard>,
         cancel: &AtomicBool,
     ) -> std::io::Result<ErrandEnd> {
         let tail = Tail::follow(child.stderr.take());
-        let (lines_in, lines) = mpsc::channel();
         let output = child.stdout.take();
         thread::spawn(move || {
-            for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
-                let Ok(line) = line else { return };
-                if lines_in.send(line).is_err() {
+            let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
+            for line in lines.map_while(Result::ok) {
+                if sender.send(Heard::Printed(line)).is_err() {
                     return;
                 }
             }
+            let _ = sender.send(Heard::Silent);
         });
         let mut to = child.stdin.take();
         // A program that does not read its input closes it.
@@ -131,13 +144,11 @@ impl Errand {
             to = None;
         }
         loop {
-            while let Ok(answer) = answers.try_recv() {
-                tell(&mut to, &answer);
-            }
-            match lines.recv_timeout(if to.is_some() { ANSWER_LOOK } else { LOOK }) {
-                Ok(printed) => line(printed),
+            match heard.recv_timeout(LOOK) {
+                Ok(Heard::Answer(answer)) => tell(&mut to, &answer),
+                Ok(Heard::Printed(printed)) => line(printed),
+                Ok(Heard::Silent) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
             if cancel.load(Ordering::Relaxed) {
                 let _ = child.kill();

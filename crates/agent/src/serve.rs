@@ -21,7 +21,7 @@ use stormeter_runner::{
 use stormeter_study::WorkloadKind;
 use stormeter_trial::Interval;
 
-use crate::errand::Errand;
+use crate::errand::{Errand, Heard};
 use crate::frame::{FrameError, read_frame, write_frame};
 use crate::message::{CAPABILITIES, Command, HostFacts, PROTOCOL, Report};
 
@@ -93,14 +93,14 @@ pub fn serve(
     })?;
     let (work_in, work) = mpsc::channel();
     let (start_in, start) = mpsc::channel();
-    let (answers_in, answers) = mpsc::channel();
+    let errand = mpsc::channel();
     let ears = Ears {
         back: back.clone(),
         clock: clock.clone(),
         cancel: stop.cancel.clone(),
         work: work_in,
         start: start_in,
-        answers: answers_in,
+        answers: errand.0.clone(),
     };
     // Not joined: it waits for input that may never come if the agent was told to exit in another
     // way.
@@ -108,7 +108,7 @@ pub fn serve(
         .name("ears".into())
         .spawn(move || ears.hear(&mut input))
         .map_err(FrameError::Io)?;
-    Worker { back, clock, stop, start, answers, executor: None }.work(&work)
+    Worker { back, clock, stop, start, errand, executor: None }.work(&work)
 }
 
 /// The connection back to the controller, for both threads.
@@ -140,7 +140,7 @@ struct Ears<W> {
     cancel: Arc<AtomicBool>,
     work: Sender<Work>,
     start: Sender<u64>,
-    answers: Sender<String>,
+    answers: Sender<Heard>,
 }
 
 impl<W: Write> Ears<W> {
@@ -161,7 +161,7 @@ impl<W: Write> Ears<W> {
             let passed = match command {
                 Command::Ping { sent_ns } => self.pong(sent_ns),
                 Command::Start { at_ns } => self.start.send(at_ns).is_ok(),
-                Command::Answer { text } => self.answers.send(text).is_ok(),
+                Command::Answer { text } => self.answers.send(Heard::Answer(text)).is_ok(),
                 command => {
                     if command == Command::Cancel {
                         self.cancel.store(true, Ordering::Relaxed);
@@ -190,7 +190,8 @@ struct Worker<W> {
     clock: RealClock,
     stop: Stop,
     start: Receiver<u64>,
-    answers: Receiver<String>,
+    /// What an errand hears, and where the ears leave answers for it.
+    errand: (Sender<Heard>, Receiver<Heard>),
     executor: Option<LocalExecutor>,
 }
 
@@ -262,9 +263,10 @@ impl<W: Write> Worker<W> {
                 cancel.store(true, Ordering::Relaxed);
             }
         };
+        let (sender, heard) = &self.errand;
         // Answers to one that has ended.
-        while self.answers.try_recv().is_ok() {}
-        let end = errand.run_with(&mut print, &self.answers, cancel);
+        while heard.try_recv().is_ok() {}
+        let end = errand.run_with(&mut print, sender, heard, cancel);
         end.map(Report::ErrandEnded).map_err(|error| RunError::Order(error.to_string()))
     }
 

@@ -5,6 +5,7 @@ mod arguments;
 mod cable;
 pub(crate) mod folder;
 mod hardware;
+pub(crate) mod image_tool;
 mod layer;
 mod log;
 mod port;

@@ -11,7 +11,7 @@ use super::mark::{self, Lock};
 use super::state::{self, FILE, State};
 use crate::error::{LabError, at};
 use crate::qemu::folder::{PID_FILE, is_guests};
-use crate::qemu::{Guest, Process};
+use crate::qemu::{Guest, Process, image_tool};
 
 /// A lab's directory, locked for this process while this lives.
 #[derive(Debug)]
@@ -32,8 +32,11 @@ pub(super) const SNAPSHOT: &str = "lab.json.snapshot";
 /// Its successor, while it is being written.
 pub(super) const NEW_SNAPSHOT: &str = "lab.json.snapshot.new";
 
+/// Locked while a desktop's guest is frozen.
+pub(super) const FREEZING: &str = "freezing";
+
 /// Files of a lab in addition to its marker.
-const OWN_FILES: [&str; 5] = [FILE, state::NEW, FAULTS, SNAPSHOT, NEW_SNAPSHOT];
+const OWN_FILES: [&str; 6] = [FILE, state::NEW, FAULTS, SNAPSHOT, NEW_SNAPSHOT, FREEZING];
 
 /// The guest with this name and its folder.
 pub(super) fn guest(directory: &Path, name: &str) -> Guest {
@@ -84,6 +87,7 @@ impl Directory {
             let storage = state.iter().flat_map(|state| &state.lab.storage);
             storage.into_iter().any(|storage| storage.name == process.guest())
         };
+        image_tool::end_below(&self.path);
         let processes = self.processes();
         let (storage, others): (Vec<&Process>, Vec<&Process>) =
             processes.iter().partition(|process| serves(process));

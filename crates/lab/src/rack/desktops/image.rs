@@ -1,19 +1,31 @@
 //! Copies of virtual disks between the places of a lab, by QEMU's own tool and its own clients of storage.
 
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 
-use crate::error::{LabError, tool};
-use crate::image::last_words;
+use crate::error::LabError;
 use crate::model::DiskFormat;
+use crate::qemu::image_tool::run;
 use crate::qemu::{Backend, Disk};
 
-const PROGRAM: &str = "qemu-img";
-/// How often a copy looks whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(5);
+/// The most requests that the tool has outstanding.
+const MOST_OUTSTANDING: u32 = 16;
+/// The size of each.
+const REQUEST_BYTES: u64 = 2 << 20;
+/// A storage guest's kernel has memory for every request that is outstanding. Twelve copies of four requests each, read and
+/// written, took all of 256 MiB, and it panicked; this share of its memory is for copies.
+const SHARE_FOR_COPIES: u64 = 8;
+
+/// How many requests of a copy are outstanding where `copies` are made at once: as many as were asked for, unless a storage
+/// guest with this much memory has no room for them.
+pub(super) fn outstanding_of(asked: u32, copies: u32, memory_bytes: Option<u64>) -> u32 {
+    let room = memory_bytes.map_or(u64::MAX, |bytes| {
+        bytes / SHARE_FOR_COPIES / (REQUEST_BYTES * u64::from(copies.max(1)))
+    });
+    asked.min(u32::try_from(room).unwrap_or(u32::MAX)).clamp(1, MOST_OUTSTANDING)
+}
 
 /// A disk as a name for QEMU's tools: its nodes, without the limit that its machine has.
 pub(super) fn image(disk: &Disk) -> String {
@@ -21,25 +33,32 @@ pub(super) fn image(disk: &Disk) -> String {
     format!("json:{}", whole.nodes())
 }
 
-/// Copies `from` onto `to`, block by block, with `outstanding` requests at once; neither uses this machine's cache.
-pub(super) fn copy(
-    from: &str,
-    to: &str,
-    outstanding: u32,
-    leaving: &AtomicBool,
-) -> Result<(), LabError> {
-    let outstanding = outstanding.clamp(1, 16).to_string();
-    run(&["convert", "-n", "-m", &outstanding, from, to], leaving).map(drop)
+/// Where images are made: the folder in which the tool runs, until `leaving` is set.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Workshop<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) leaving: &'a AtomicBool,
 }
 
-/// Whether both have the same contents.
-pub(super) fn is_same(one: &str, other: &str, leaving: &AtomicBool) -> Result<bool, LabError> {
-    run(&["compare", "-q", one, other], leaving)
-}
+impl Workshop<'_> {
+    /// Copies `from` onto `to`, block by block, with `outstanding` requests at once; neither uses this machine's cache.
+    pub(super) fn copy(self, from: &str, to: &str, outstanding: u32) -> Result<(), LabError> {
+        self.run(&["convert", "-n", "-m", &outstanding.to_string(), from, to]).map(drop)
+    }
 
-/// Creates a file of format qcow2 over another disk.
-pub(super) fn link(file: &str, below: &str, leaving: &AtomicBool) -> Result<(), LabError> {
-    run(&["create", "-q", "-f", "qcow2", "-F", "raw", "-b", below, file], leaving).map(drop)
+    /// Whether both have the same contents.
+    pub(super) fn is_same(self, one: &str, other: &str) -> Result<bool, LabError> {
+        self.run(&["compare", "-q", one, other])
+    }
+
+    /// Creates a file of format qcow2 over another disk.
+    pub(super) fn link(self, file: &str, below: &str) -> Result<(), LabError> {
+        self.run(&["create", "-q", "-f", "qcow2", "-F", "raw", "-b", below, file]).map(drop)
+    }
+
+    fn run(self, words: &[&str]) -> Result<bool, LabError> {
+        run(words, self.folder, self.leaving)
+    }
 }
 
 /// A file as QEMU's tools name what they create; `None` for what is no file.
@@ -69,36 +88,6 @@ pub(super) fn linked(disk: &Disk) -> Disk {
     disk
 }
 
-/// Runs the tool until it ends or is no longer wanted. `false` is its exit code 1 where it says nothing else.
-fn run(words: &[&str], leaving: &AtomicBool) -> Result<bool, LabError> {
-    let mut child = Command::new(PROGRAM)
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|source| tool(PROGRAM, source))?;
-    loop {
-        if leaving.load(Ordering::Relaxed) {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(LabError::Interrupted);
-        }
-        if child.try_wait().map_err(|source| tool(PROGRAM, source))?.is_some() {
-            break;
-        }
-        std::thread::sleep(LOOK);
-    }
-    let output = child.wait_with_output().map_err(|source| tool(PROGRAM, source))?;
-    match output.status.code() {
-        Some(0) => Ok(true),
-        Some(1) if output.stderr.is_empty() => Ok(false),
-        _ => {
-            Err(LabError::ToolFailed { program: PROGRAM.into(), said: last_words(&output.stderr) })
-        }
-    }
-}
-
 impl Disk {
     /// Its nodes, without names.
     fn nodes(&self) -> Value {
@@ -116,5 +105,19 @@ fn strip(node: &mut Value) {
     }
     if node == &json!(null) {
         *node = json!({});
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_leave_a_storage_guest_its_memory() {
+        assert_eq!(outstanding_of(99, 1, None), 16);
+        assert_eq!(outstanding_of(0, 1, None), 1);
+        for (copies, expected) in [(1, 4), (4, 4), (8, 2), (12, 1), (64, 1)] {
+            assert_eq!(outstanding_of(4, copies, Some(256 << 20)), expected, "{copies}");
+        }
     }
 }

@@ -9,7 +9,8 @@ use stormeter_datastore::RealClock;
 use stormeter_disk::{Clock, DesktopChange, DesktopEvent, DesktopStep, DeviceError, Kind};
 use stormeter_trial::{DesktopCopy, DesktopTrial};
 
-use super::image::{copy, file_name, image, link, linked};
+use super::diagnosis::{TIMED_OUT, closest, why_not_copied};
+use super::image::{Workshop, file_name, image, linked};
 use super::place::Place;
 use crate::desktop_guest::DesktopWork;
 use crate::error::LabError;
@@ -30,6 +31,8 @@ pub(super) struct Shared {
     pub(super) frozen: Option<Template>,
     pub(super) template: Place,
     pub(super) trial: DesktopTrial,
+    /// Requests of a copy that are outstanding.
+    pub(super) outstanding: u32,
     pub(super) version: String,
     pub(super) clock: RealClock,
     pub(super) events: Sender<DesktopEvent>,
@@ -97,19 +100,22 @@ impl Machine<'_> {
 
     fn made_and_used(&self, orders: Receiver<String>) -> Result<(), Failed> {
         let begun_ns = self.shared.clock.clone().now_ns();
-        let failed = |step, error: LabError| Failed {
-            step: Some(step),
-            kind: if step == DesktopStep::Copy { Kind::Write } else { Kind::Read },
-            error: closest(&error),
-            said: error.to_string(),
-        };
-        let place = self.copied().map_err(|error| failed(DesktopStep::Copy, error))?;
+        let place = self.copied().map_err(|error| {
+            let (kind, why) = why_not_copied(&self.shared.template, &self.place, &error);
+            Failed { step: Some(DesktopStep::Copy), kind, error: why, said: error.to_string() }
+        })?;
         let copied_ns = self.ended(DesktopStep::Copy, begun_ns);
         let Shared { images, accelerator, frozen, .. } = self.shared;
         let common = Common { images, accelerator: *accelerator };
         let mut keep_going = || !self.is_leaving();
-        thawed(common, &place.guest, &place.hardware, frozen.as_ref(), &mut keep_going)
-            .map_err(|error| failed(DesktopStep::Setting, error))?;
+        thawed(common, &place.guest, &place.hardware, frozen.as_ref(), &mut keep_going).map_err(
+            |error| Failed {
+                step: Some(DesktopStep::Setting),
+                kind: Kind::Read,
+                error: closest(&error),
+                said: error.to_string(),
+            },
+        )?;
         let set_ns = self.ended(DesktopStep::Setting, copied_ns);
         self.used(&place, set_ns, orders)
     }
@@ -118,12 +124,12 @@ impl Machine<'_> {
     fn copied(&self) -> Result<Place, LabError> {
         let Shared { template, trial, .. } = self.shared;
         folder::make(&self.place.guest.folder)?;
-        let deployment = &trial.load.deployment;
-        match deployment.copy {
+        let workshop = Workshop { folder: &self.place.guest.folder, leaving: self.leaving };
+        match trial.load.deployment.copy {
             DesktopCopy::Full => {
                 self.place.create()?;
                 let (from, to) = (image(&template.disk), image(&self.place.disk));
-                copy(&from, &to, deployment.outstanding, self.leaving)?;
+                workshop.copy(&from, &to, self.shared.outstanding)?;
                 let bytes = self.place.disk.size_bytes.saturating_mul(2);
                 self.tell(DesktopChange::Moved { bytes });
                 Ok(self.place.clone())
@@ -132,7 +138,7 @@ impl Machine<'_> {
                 let place = self.place.with(linked(&self.place.disk));
                 let files = file_name(&place.disk.backend).zip(file_name(&template.disk.backend));
                 let (file, below) = files.ok_or(LabError::NoLinks)?;
-                link(&file, &below, self.leaving)?;
+                workshop.link(&file, &below)?;
                 Ok(place)
             }
             DesktopCopy::Clone => Err(LabError::NoClones),
@@ -143,17 +149,17 @@ impl Machine<'_> {
     fn used(&self, place: &Place, set_ns: u64, orders: Receiver<String>) -> Result<(), Failed> {
         let mut keep_going = || !self.is_leaving();
         let patience = Duration::from_nanos(self.shared.trial.load.broker.deploy_most_ns);
-        let gone = |step: Option<DesktopStep>, said: String| Failed {
+        let gone = |step: Option<DesktopStep>, error: DeviceError, said: String| Failed {
             step,
             kind: Kind::Read,
-            error: DeviceError::IO,
+            error,
             said,
         };
         let booting = Some(DesktopStep::Deployment);
-        place
-            .guest
-            .wait_for(place.hardware.kind, patience, &mut keep_going)
-            .map_err(|error| gone(booting, error.to_string()))?;
+        place.guest.wait_for(place.hardware.kind, patience, &mut keep_going).map_err(|error| {
+            let lives = place.guest.process().is_some();
+            gone(booting, if lives { TIMED_OUT } else { DeviceError::IO }, error.to_string())
+        })?;
         let mut trial = self.shared.trial.clone();
         trial.desktops = 1;
         trial.seed ^= u64::from(self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -202,13 +208,6 @@ impl Machine<'_> {
             Err(ErrandError::Gone(_)) => "its guest is gone".into(),
             Err(error) => error.to_string(),
         };
-        Err(gone(step, said))
+        Err(gone(step, DeviceError::IO, said))
     }
-}
-
-/// The closest error of the operating system.
-fn closest(error: &LabError) -> DeviceError {
-    let source: &dyn std::error::Error = error;
-    let io = source.source().and_then(|source| source.downcast_ref::<std::io::Error>());
-    io.and_then(std::io::Error::raw_os_error).map_or(DeviceError::IO, DeviceError)
 }

@@ -3,11 +3,13 @@
 //! Each desktop that is being made or used has a thread, which waits for QEMU's tool, for QEMU and for the program in the
 //! guest. What they report goes through one channel, in the order in which it happened.
 
+mod diagnosis;
 mod image;
 mod machine;
 mod place;
 mod template;
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +21,15 @@ use stormeter_datastore::RealClock;
 use stormeter_disk::{DesktopChange, DesktopEvent, Desktops, DisksError, Wait};
 use stormeter_trial::{DesktopCopy, DesktopTrial};
 
+use self::image::outstanding_of;
 use self::machine::{Machine, Shared};
 use self::place::Place;
 use self::template::TemplateDisk;
-use super::directory::started;
+use super::directory::{FREEZING, started};
 use super::state::State;
 use super::template::{find, make};
 use crate::desktop_guest::DesktopOrder;
-use crate::error::LabError;
+use crate::error::{LabError, at};
 use crate::model::{Datastore, DesktopSet, Lab};
 use crate::qemu::{Accelerator, version};
 
@@ -170,12 +173,15 @@ impl RackDesktops {
         let accelerator = Accelerator::from_name(&state.accelerator);
         let frozen = frozen(&path, &state, &places, accelerator, cancel)?;
         let ((events_in, events), (said_in, said)) = (mpsc::channel(), mpsc::channel());
+        let asked = trial.load.deployment.outstanding;
+        let outstanding = outstanding_of(asked, copies(trial), storage_memory(&state.lab, set));
         let shared = Shared {
             images: state.images.clone(),
             accelerator,
             frozen,
             template: template.place().clone(),
             trial: trial.clone(),
+            outstanding,
             version: program.into(),
             clock,
             events: events_in,
@@ -347,9 +353,30 @@ fn frozen(
     }
     let qemu = version()?;
     let (images, blank) = (&state.images, hardware.blank());
+    // Two sets of a lab may be opened at once, and there is one place where guests are frozen.
+    let lock = path.join(FREEZING);
+    let lock =
+        File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(at(&lock))?;
     if let Some(found) = find(images, &blank, accelerator, &qemu) {
         return Ok(Some(found));
     }
     let mut keep_going = || !cancel.load(Ordering::Relaxed);
-    make(images, &blank, accelerator, &qemu, path, &mut keep_going).map(Some)
+    let made = make(images, &blank, accelerator, &qemu, path, &mut keep_going).map(Some);
+    drop(lock);
+    made
+}
+
+/// How many copies may be made at once.
+fn copies(trial: &DesktopTrial) -> u32 {
+    trial.load.broker.deploying_most.min(trial.desktops)
+}
+
+/// Memory of the storage guest that has the disks of a set; `None` if they are this machine's.
+fn storage_memory(lab: &Lab, set: &DesktopSet) -> Option<u64> {
+    match set.template.disks.first()?.datastore {
+        Datastore::Export { storage, .. } | Datastore::Lun { storage, .. } => {
+            lab.storage.get(storage).map(|storage| storage.memory_bytes)
+        }
+        Datastore::Local => None,
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{LabError, at};
 use crate::model::{Datastore, Lab, Vm};
-use crate::qemu::{Backend, Disk, Guest, Hardware};
+use crate::qemu::{Backend, Disk, Guest, Hardware, image_tool};
 use crate::rack::directory::guest;
 use crate::rack::plan::vm_hardware;
 use crate::rack::up::set_up;
@@ -18,7 +18,7 @@ pub(super) struct Place {
     /// Its one disk.
     pub(super) disk: Disk,
     /// The storage guest whose export holds the file of the disk.
-    server: Option<Guest>,
+    pub(super) server: Option<Guest>,
 }
 
 impl Place {
@@ -74,6 +74,7 @@ impl Place {
 
     /// Ends its machine, if it runs, and removes everything of it.
     pub(super) fn clear(&self) -> Result<(), LabError> {
+        image_tool::end_below(&self.guest.folder);
         if let Some(process) = self.guest.process() {
             process.kill()?;
         }

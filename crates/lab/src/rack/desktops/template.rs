@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use stormeter_driver::ContentSource;
 use stormeter_trial::Content;
 
-use super::image::{copy, image, is_same};
+use super::image::{Workshop, image};
 use super::place::Place;
 use crate::error::{LabError, at};
 use crate::qemu::folder::make;
@@ -68,7 +68,7 @@ impl TemplateDisk {
         let source = self.source();
         write(&source, bytes, seed).map_err(at(&source))?;
         self.place.create()?;
-        copy(&self.source_image(), &image(&self.place.disk), OUTSTANDING, cancel)?;
+        self.workshop(cancel).copy(&self.source_image(), &image(&self.place.disk), OUTSTANDING)?;
         fs::write(self.mark(), words).map_err(at(&self.mark()))
     }
 
@@ -87,7 +87,11 @@ impl TemplateDisk {
     }
 
     fn is_whole(&self, cancel: &AtomicBool) -> Result<bool, LabError> {
-        is_same(&self.source_image(), &image(&self.place.disk), cancel)
+        self.workshop(cancel).is_same(&self.source_image(), &image(&self.place.disk))
+    }
+
+    fn workshop<'a>(&'a self, cancel: &'a AtomicBool) -> Workshop<'a> {
+        Workshop { folder: &self.place.guest.folder, leaving: cancel }
     }
 
     fn source_image(&self) -> String {
