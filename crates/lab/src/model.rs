@@ -131,13 +131,42 @@ pub struct Storage {
     pub luns: Vec<Lun>,
 }
 
+/// How much a disk does at most, reads and writes together (QEMU's throttle groups).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskLimit {
+    /// Requests per second.
+    pub iops: Option<u32>,
+    /// Bytes per second.
+    #[serde(default)]
+    pub bytes_per_s: Option<u64>,
+}
+
+impl DiskLimit {
+    /// Whether there is one.
+    pub fn is_some(self) -> bool {
+        self.iops.is_some() || self.bytes_per_s.is_some()
+    }
+
+    /// The same limits, not in force: zero is none for QEMU.
+    pub(crate) fn lifted(self) -> Self {
+        Self { iops: self.iops.map(|_| 0), bytes_per_s: self.bytes_per_s.map(|_| 0) }
+    }
+
+    /// Each limit that there is, as QEMU names it.
+    pub(crate) fn named(self) -> impl Iterator<Item = (&'static str, u64)> {
+        let iops = self.iops.map(|iops| ("iops-total", iops.into()));
+        iops.into_iter().chain(self.bytes_per_s.map(|bytes| ("bps-total", bytes)))
+    }
+}
+
 /// A disk of a storage guest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageDisk {
     /// Its size in bytes.
     pub size_bytes: u64,
-    /// Limit in requests per second, reads and writes together.
-    pub iops: Option<u32>,
+    /// How much it does.
+    #[serde(flatten)]
+    pub limit: DiskLimit,
     /// The least time that each request takes, in milliseconds.
     pub latency_ms: u32,
 }
@@ -405,8 +434,9 @@ pub struct VmDisk {
     pub format: DiskFormat,
     /// How the host caches it.
     pub cache: CacheMode,
-    /// Limit in requests per second, reads and writes together.
-    pub iops: Option<u32>,
+    /// How much it does.
+    #[serde(flatten)]
+    pub limit: DiskLimit,
 }
 
 /// Where a virtual disk is stored; numbers are indices.

@@ -57,6 +57,7 @@ keys! {
         "missing": "1",
         "rebuild-rate": "1MiB",
         "iops": "300",
+        "throughput": "20MB",
         "latency": "5ms",
         "ssd-cache": "{size: 64MiB}",
         "lvm": "true",
@@ -65,6 +66,7 @@ keys! {
     SSD_CACHE "ssd-cache" "an SSD cache" telling "size" {
         "size": "64MiB",
         "iops": "5000",
+        "throughput": "200MB",
     }
     /// A group of disks served as files.
     EXPORT "export" "an export" telling "disks" {
@@ -141,6 +143,7 @@ keys! {
         "format": "raw",
         "cache": "none",
         "iops": "500",
+        "throughput": "20MB",
     }
 }
 

@@ -7,7 +7,8 @@ use super::part::{Entry, entries, link, needed, open};
 use super::router::names;
 use super::{keys, value};
 use crate::model::{
-    DiskGroup, ExportWrites, Lun, Protocol, Raid, Share, Storage, StorageDisk, WriteCache,
+    DiskGroup, DiskLimit, ExportWrites, Lun, Protocol, Raid, Share, Storage, StorageDisk,
+    WriteCache,
 };
 
 /// Enough for nfsd, a target and their programs, in addition to the kernel.
@@ -83,7 +84,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
         cache: None,
         lvm: false,
     };
-    let mut disk = StorageDisk { size_bytes: 1 << 30, iops: None, latency_ms: 0 };
+    let mut disk = StorageDisk { size_bytes: 1 << 30, limit: DiskLimit::default(), latency_ms: 0 };
     let mut cache = None;
     if let Some(section) = open(entry.node, &title, &keys::DISKS, diagnostics) {
         cache = ssd_cache(&section, &title, diagnostics);
@@ -91,7 +92,7 @@ fn group(entry: &Entry<'_>, storage: &mut Storage, diagnostics: &mut Diagnostics
         // The minimum for ext4 and an array's metadata.
         disk.size_bytes =
             value::size(&section, "size", 16, 1 << 20, diagnostics).unwrap_or(1 << 30);
-        disk.iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
+        disk.limit = value::limit(&section, diagnostics);
         let latency_ns =
             value::duration(&section, "latency", 1_000_000, "milliseconds", diagnostics)
                 .unwrap_or(0);
@@ -141,7 +142,7 @@ fn ssd_cache(
     Some(StorageDisk {
         // The cache's metadata takes 8 MiB of it.
         size_bytes: value::size(&section, "size", 24, 1 << 20, diagnostics)?,
-        iops: value::number(&section, "iops", 1, 1_000_000, diagnostics),
+        limit: value::limit(&section, diagnostics),
         latency_ms: 0,
     })
 }

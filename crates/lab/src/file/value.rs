@@ -2,6 +2,8 @@
 
 use stormeter_yaml::{Diagnostics, Node, Section};
 
+use crate::model::DiskLimit;
+
 const MEBIBYTE: u64 = 1 << 20;
 
 /// A rate in bits per second, as networks are sold: `1Gb`, `100Mb`; decimal.
@@ -78,6 +80,28 @@ pub(super) fn number(
         return None;
     }
     Some(found)
+}
+
+/// The limit of a disk: `iops` and `throughput`.
+pub(super) fn limit(section: &Section<'_>, diagnostics: &mut Diagnostics) -> DiskLimit {
+    DiskLimit {
+        iops: number(section, "iops", 1, 1_000_000, diagnostics),
+        bytes_per_s: throughput(section, diagnostics),
+    }
+}
+
+/// In bytes per second.
+fn throughput(section: &Section<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    const KEY: &str = "throughput";
+    let bytes = section.size(KEY, diagnostics)?;
+    if !(1000..=1_000_000_000_000).contains(&bytes) {
+        diagnostics.error_at(
+            section.place_of(KEY),
+            "throughput is in bytes a second, between 1kB and 1TB, such as 20MB",
+        );
+        return None;
+    }
+    Some(bytes)
 }
 
 /// A duration in whole steps of `step_ns` up to ten seconds.

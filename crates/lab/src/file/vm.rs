@@ -138,7 +138,7 @@ pub(super) fn disk(
     let format =
         section.choice("format", &DiskFormat::WORDS, diagnostics).unwrap_or(DiskFormat::Raw);
     let cache = section.choice("cache", &CacheMode::WORDS, diagnostics).unwrap_or(CacheMode::None);
-    let iops = value::number(&section, "iops", 1, 1_000_000, diagnostics);
+    let limit = value::limit(&section, diagnostics);
     check(&section, controller, format, datastore, cache, diagnostics);
     // Keys that labs do not support yet are reported, too.
     if diagnostics.count() > before {
@@ -151,7 +151,7 @@ pub(super) fn disk(
         controller: controller.unwrap_or(Controller::VirtioBlk),
         format,
         cache,
-        iops,
+        limit,
     })
 }
 

@@ -17,8 +17,10 @@ impl Hardware {
         let mut ide_disks = 0;
         for (index, disk) in self.disks.iter().enumerate() {
             let node = disk.node(index);
-            if let Some(iops) = disk.iops {
-                add("-object", format!("throttle-group,id={},x-iops-total={iops}", group(index)));
+            if disk.limit.is_some() {
+                let limits = disk.limit.named().map(|(name, most)| format!(",x-{name}={most}"));
+                let limits: String = limits.collect();
+                add("-object", format!("throttle-group,id={}{limits}", group(index)));
             }
             add("-blockdev", node.to_string());
             let write_cache = if disk.cache == CacheMode::Writethrough { "off" } else { "on" };
@@ -159,7 +161,7 @@ impl Disk {
                 },
             }),
         };
-        if self.iops.is_some() {
+        if self.limit.is_some() {
             node = json!({"driver": "throttle", "throttle-group": group(index), "file": node});
         }
         node["node-name"] = json!(format!("disk{index}"));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::model::{CacheMode, Controller, DiskFormat};
+use crate::model::{CacheMode, Controller, DiskFormat, DiskLimit};
 
 /// The name of a network's modules in a worker guest.
 pub(crate) const NETWORK: &str = "network";
@@ -63,8 +63,7 @@ pub(crate) struct Disk {
     pub(crate) controller: Controller,
     pub(crate) size_bytes: u64,
     pub(crate) cache: CacheMode,
-    /// Limit in requests per second, reads and writes together.
-    pub(crate) iops: Option<u32>,
+    pub(crate) limit: DiskLimit,
     pub(crate) backend: Backend,
 }
 
@@ -85,7 +84,11 @@ pub(crate) enum Backend {
 impl Hardware {
     /// The same machine with nothing behind disks and ports.
     pub(crate) fn blank(&self) -> Hardware {
-        let blank = |disk: &Disk| Disk { backend: Backend::Blank, iops: None, ..disk.clone() };
+        let blank = |disk: &Disk| Disk {
+            backend: Backend::Blank,
+            limit: DiskLimit::default(),
+            ..disk.clone()
+        };
         Hardware {
             disks: self.disks.iter().map(blank).collect(),
             nics: vec![Plug::Blank; self.nics.len()],
@@ -146,9 +149,9 @@ impl Disk {
 
     /// The topmost node of a disk, over `below`: its limit, or a pass-through node that keeps the id.
     pub(super) fn top_node(&self, index: usize, below: Value) -> Value {
-        let mut node = match self.iops {
-            Some(_) => json!({"driver": "throttle", "throttle-group": group(index)}),
-            None => json!({"driver": "raw", "cache": self.cache_of_nodes()}),
+        let mut node = match self.limit.is_some() {
+            true => json!({"driver": "throttle", "throttle-group": group(index)}),
+            false => json!({"driver": "raw", "cache": self.cache_of_nodes()}),
         };
         node["node-name"] = json!(format!("disk{index}"));
         node["file"] = below;
@@ -169,7 +172,7 @@ mod tests {
             controller,
             size_bytes: 1 << 30,
             cache: CacheMode::None,
-            iops: Some(300),
+            limit: DiskLimit { iops: Some(300), bytes_per_s: None },
             backend,
         }
     }
@@ -260,9 +263,29 @@ mod tests {
         assert_eq!(since["file"]["node-name"], "layer0-7");
         assert_eq!(since["file"]["file"]["filename"], "/lab/disk0.raw.since-7");
         assert_eq!(since["file"]["backing"], plain["file"]);
-        let free = Disk { iops: None, ..file(None) }.node(0);
+        let free = Disk { limit: DiskLimit::default(), ..file(None) }.node(0);
         assert_eq!((&free["node-name"], &free["driver"]), (&json!("disk0"), &json!("raw")));
         assert_eq!(free["file"], plain["file"]);
+    }
+
+    #[test]
+    fn a_disk_has_the_limits_that_it_was_given() {
+        let limited = |iops, bytes_per_s| Disk {
+            limit: DiskLimit { iops, bytes_per_s },
+            ..disk(Controller::Lsi, Backend::Blank)
+        };
+        for (iops, bytes_per_s, words) in [
+            (Some(300), None, ",x-iops-total=300"),
+            (None, Some(20_000_000), ",x-bps-total=20000000"),
+            (Some(30), Some(1000), ",x-iops-total=30,x-bps-total=1000"),
+        ] {
+            let one = limited(iops, bytes_per_s);
+            assert_eq!(one.node(0)["driver"], "throttle");
+            let arguments = hardware(vec![one]).arguments(&|path| path.to_owned());
+            assert!(arguments.iter().any(|it| it.ends_with(words)), "{arguments:?}");
+        }
+        let arguments = hardware(vec![limited(None, None)]).arguments(&|path| path.to_owned());
+        assert!(!arguments.iter().any(|it| it.contains("throttle")), "{arguments:?}");
     }
 
     #[test]

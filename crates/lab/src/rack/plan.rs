@@ -56,7 +56,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
         // Like a storage system's own disks: the host's cache may hold acknowledged writes, but reads
         // must not come from the host's memory.
         cache: CacheMode::None,
-        iops: disk.iops.map(|_| 0),
+        limit: disk.limit.lifted(),
         backend: Backend::File {
             path: storage_file(directory, &storage.name, index),
             format: crate::model::DiskFormat::Raw,
@@ -213,7 +213,7 @@ pub(super) fn vm_hardware(
             controller: disk.controller,
             size_bytes: disk.size_bytes,
             cache: disk.cache,
-            iops: disk.iops,
+            limit: disk.limit,
             backend,
         }
     });

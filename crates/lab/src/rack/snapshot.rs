@@ -241,7 +241,7 @@ fn limit(guest: &Guest, lab: &Lab, index: usize, on: bool) -> Result<(), LabErro
     let mut storage = lab.storage[index].clone();
     if !on {
         for disk in &mut storage.disks {
-            disk.iops = disk.iops.map(|_| 0);
+            disk.limit = disk.limit.lifted();
         }
     }
     limit_disks(guest, &storage)

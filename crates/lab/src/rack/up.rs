@@ -259,11 +259,13 @@ fn vm_addresses(lab: &Lab, path: &Path, taken: &[String]) -> Result<Vec<Option<S
 pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabError> {
     let mut qmp = guest.connect()?;
     for (disk, asked) in storage.disks.iter().enumerate() {
-        if let Some(iops) = asked.iops {
+        if asked.limit.is_some() {
+            let limits: serde_json::Map<_, _> =
+                asked.limit.named().map(|(name, most)| (name.to_owned(), json!(most))).collect();
             let limits = json!({
                 "path": format!("/objects/{}", crate::qemu::group(disk)),
                 "property": "limits",
-                "value": {"iops-total": iops},
+                "value": limits,
             });
             qmp.run("qom-set", limits)?;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 
 use crate::error::LabError;
-use crate::model::DiskFormat;
+use crate::model::{DiskFormat, DiskLimit};
 use crate::qemu::image_tool::run;
 use crate::qemu::{Backend, Disk};
 
@@ -29,7 +29,7 @@ pub(super) fn outstanding_of(asked: u32, copies: u32, memory_bytes: Option<u64>)
 
 /// A disk as a name for QEMU's tools: its nodes, without the limit that its machine has.
 pub(super) fn image(disk: &Disk) -> String {
-    let whole = Disk { iops: None, ..disk.clone() };
+    let whole = Disk { limit: DiskLimit::default(), ..disk.clone() };
     format!("json:{}", whole.nodes())
 }
 
