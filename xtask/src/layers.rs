@@ -122,7 +122,17 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-lab",
-        uses: These(&["units", "disk", "trial", "driver", "fault", "datastore", "yaml", "agent"]),
+        uses: These(&[
+            "units",
+            "disk",
+            "trial",
+            "driver",
+            "fault",
+            "rbd",
+            "datastore",
+            "yaml",
+            "agent",
+        ]),
         pure: false,
     },
     Layer { package: "stormeter-testkit", uses: These(&["trial", "yaml"]), pure: false },

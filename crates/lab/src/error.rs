@@ -69,14 +69,31 @@ pub enum LabError {
         /// The set.
         set: String,
     },
-    /// A LUN has no files.
+    /// A LUN has no files, nor has a pool of a Ceph cluster.
     #[error(
-        "desktops on a LUN cannot be linked to their template, which needs files; write by: full, or use an export"
+        "desktops on a LUN or on Ceph cannot be linked to their template, which needs files; write by: full, or use an \
+         export"
     )]
     NoLinks,
     /// The storage of a lab does not clone.
-    #[error("the storage of a lab makes no clones; write by: full or by: linked")]
+    #[error("the storage of a lab makes no clones, only Ceph does; write by: full or by: linked")]
     NoClones,
+    /// librbd cannot be used.
+    #[error(
+        "{0}; desktops on Ceph need librbd (Debian: librbd1) and a stormeter that is not static"
+    )]
+    CephLibrary(stormeter_rbd::LoadError),
+    /// The cluster that disks of desktops are on refuses something or does not answer.
+    #[error("Ceph: {0}")]
+    Ceph(stormeter_rbd::RbdError),
+    /// An image has a name that a desktop's disk would have.
+    #[error(
+        "the pool has an image {image} that no lab has made, which stays as it is; write another name, as in rbd:POOL/NAME"
+    )]
+    NotOurImage {
+        /// Its name.
+        image: String,
+    },
     /// More desktops than places.
     #[error(
         "desktops {set} have {places} places, and {wanted} are wanted; raise count in the lab file, or lower load.vms"

@@ -15,6 +15,7 @@ mod model;
 mod qemu;
 mod rack;
 mod services;
+mod storage_disks;
 mod wiring;
 
 pub use desktop_guest::{DesktopError, DesktopOrder, DesktopWork, desktop};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::storage_disks::{DiskGroup, DiskLimit, Raid, StorageDisk};
+
 use crate::services::Services;
 
 /// Everything that `lab up` starts.
@@ -25,6 +27,9 @@ pub struct Lab {
     /// Desktops, which studies have made and taken apart; nothing of them is started with the lab.
     #[serde(default)]
     pub desktops: Vec<DesktopSet>,
+    /// Pools of Ceph clusters that disks of desktops are in, as URLs (`rbd:pool`); they are no part of the lab.
+    #[serde(default)]
+    pub pools: Vec<String>,
 }
 
 impl Lab {
@@ -129,129 +134,6 @@ pub struct Storage {
     pub exports: Vec<Share>,
     /// Groups served as block devices.
     pub luns: Vec<Lun>,
-}
-
-/// How much a disk does at most, reads and writes together (QEMU's throttle groups).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DiskLimit {
-    /// Requests per second.
-    pub iops: Option<u32>,
-    /// Bytes per second.
-    #[serde(default)]
-    pub bytes_per_s: Option<u64>,
-}
-
-impl DiskLimit {
-    /// Whether there is one.
-    pub fn is_some(self) -> bool {
-        self.iops.is_some() || self.bytes_per_s.is_some()
-    }
-
-    /// The same limits, not in force: zero is none for QEMU.
-    pub(crate) fn lifted(self) -> Self {
-        Self { iops: self.iops.map(|_| 0), bytes_per_s: self.bytes_per_s.map(|_| 0) }
-    }
-
-    /// Each limit that there is, as QEMU names it.
-    pub(crate) fn named(self) -> impl Iterator<Item = (&'static str, u64)> {
-        let iops = self.iops.map(|iops| ("iops-total", iops.into()));
-        iops.into_iter().chain(self.bytes_per_s.map(|bytes| ("bps-total", bytes)))
-    }
-}
-
-/// A disk of a storage guest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StorageDisk {
-    /// Its size in bytes.
-    pub size_bytes: u64,
-    /// How much it does.
-    #[serde(flatten)]
-    pub limit: DiskLimit,
-    /// The least time that each request takes, in milliseconds.
-    pub latency_ms: u32,
-}
-
-/// Disks that are used as one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DiskGroup {
-    /// Its name.
-    pub name: String,
-    /// Index of its first disk.
-    pub first: usize,
-    /// Number of consecutive disks.
-    pub count: usize,
-    /// How they are joined; `None` for a single disk.
-    pub raid: Option<Raid>,
-    /// Number of disks at the end that are left out of the array, which is then degraded.
-    pub missing: usize,
-    /// The last disk is new: the array rebuilds it at this rate, in bytes per second.
-    pub rebuild_rate: Option<u64>,
-    /// Index of a disk that caches them.
-    pub cache: Option<usize>,
-    /// What they serve lies on a logical volume.
-    #[serde(default)]
-    pub lvm: bool,
-}
-
-/// A level of redundancy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Raid {
-    /// Striped.
-    Zero,
-    /// Mirrored.
-    One,
-    /// Striped with parity.
-    Five,
-    /// Striped with two parities.
-    Six,
-    /// Mirrored and striped.
-    Ten,
-}
-
-impl Raid {
-    /// All levels, with their spelling in lab files.
-    pub const ALL: [(&'static str, Raid); 5] = [
-        ("0", Raid::Zero),
-        ("1", Raid::One),
-        ("5", Raid::Five),
-        ("6", Raid::Six),
-        ("10", Raid::Ten),
-    ];
-
-    /// Its spelling in lab files.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, raid)| *raid == self).map_or("", |(name, _)| name)
-    }
-
-    /// The smallest number of disks.
-    pub fn least_disks(self) -> usize {
-        match self {
-            Raid::Zero | Raid::One => 2,
-            Raid::Five => 3,
-            Raid::Six | Raid::Ten => 4,
-        }
-    }
-
-    /// How many disks may be missing, in the worst case.
-    pub fn tolerates(self, disks: usize) -> usize {
-        match self {
-            Raid::Zero => 0,
-            Raid::One => disks.saturating_sub(1),
-            Raid::Five | Raid::Ten => 1,
-            Raid::Six => 2,
-        }
-    }
-
-    /// How many of `disks` hold data rather than redundancy.
-    pub fn data_disks(self, disks: usize) -> usize {
-        match self {
-            Raid::Zero => disks,
-            Raid::One => 1,
-            Raid::Five => disks.saturating_sub(1),
-            Raid::Six => disks.saturating_sub(2),
-            Raid::Ten => disks / 2,
-        }
-    }
 }
 
 /// A disk group that is served as files.
@@ -413,6 +295,11 @@ impl DesktopSet {
         std::iter::once(&self.template).chain(&self.places)
     }
 
+    /// Where their disks lie.
+    pub fn datastore(&self) -> Datastore {
+        self.template.disks.first().map_or(Datastore::Local, |disk| disk.datastore)
+    }
+
     /// Size of each disk.
     pub fn disk_bytes(&self) -> u64 {
         self.template.disks.first().map_or(0, |disk| disk.size_bytes)
@@ -460,6 +347,28 @@ pub enum Datastore {
         /// Where the part starts.
         offset_bytes: u64,
     },
+    /// An image in a pool of a Ceph cluster; of desktops only.
+    Pool {
+        /// Index of the lab's pool.
+        pool: usize,
+    },
+}
+
+impl Datastore {
+    /// What lab files call it; `None` for this machine.
+    pub fn name(self, lab: &Lab) -> Option<String> {
+        let share = |storage: usize, name: &str| format!("{}.{name}", lab.storage[storage].name);
+        match self {
+            Datastore::Local => None,
+            Datastore::Export { storage, export } => {
+                Some(share(storage, &lab.storage[storage].exports[export].name))
+            }
+            Datastore::Lun { storage, lun, .. } => {
+                Some(share(storage, &lab.storage[storage].luns[lun].name))
+            }
+            Datastore::Pool { pool } => Some(lab.pools[pool].clone()),
+        }
+    }
 }
 
 /// Enums whose values lab files write as words.

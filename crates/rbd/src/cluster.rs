@@ -129,6 +129,23 @@ impl Cluster {
         })
     }
 
+    /// Makes an image as a clone of a protected snapshot ([`Image::protect_snapshot`]) of another, whose size it has.
+    ///
+    /// # Errors
+    /// An image of that name is there (EEXIST), there is no such snapshot (ENOENT), or the cluster refuses.
+    pub fn make_clone(
+        &self,
+        (template, snapshot): (&str, &str),
+        name: &str,
+        options: ImageOptions,
+    ) -> Result<(), RbdError> {
+        let [template, snapshot, text] = [template, snapshot, name].map(c_name);
+        let (template, snapshot, text) = (template?, snapshot?, text?);
+        self.call("cloning image", name, move |connection| {
+            options.clone_of(&connection, (&template, &snapshot), &text)
+        })
+    }
+
     /// Removes an image. One that is open somewhere, or was until its client died less than half a minute ago, is busy
     /// (EBUSY).
     ///

@@ -9,8 +9,7 @@ use stormeter_disk::{
     Incident, Operation, Promise, PromiseEvidence, Wait,
 };
 use stormeter_rbd::{
-    CloneSource, Cluster, ClusterSettings, ImageOptions, Library, PoolFacts, RbdDisks as Images,
-    RbdError, RbdMemory,
+    CloneSource, Cluster, Library, PoolFacts, RbdDisks as Images, RbdError, RbdMemory,
 };
 use stormeter_units::format_bytes;
 
@@ -57,7 +56,7 @@ impl RbdStore {
     ) -> Result<Self, DatastoreError> {
         let name = url.to_string();
         let library = Library::load().map_err(|error| not_loaded(&name, &error))?;
-        let connected = Cluster::connect(&library, &settings(url));
+        let connected = Cluster::connect(&library, &url.settings());
         let cluster = connected.map_err(|error| not_connected(&name, &error))?;
         let failed = |error: RbdError| refused(&name, "read", &error);
         let there = cluster.images().map_err(failed)?;
@@ -257,18 +256,8 @@ impl RbdStore {
     }
 
     fn create(&self, cluster: &Cluster, disk: u32, size_bytes: u64) -> Result<(), DatastoreError> {
-        let made = cluster.create(&self.anchor.disk(disk), size_bytes, self.options());
+        let made = cluster.create(&self.anchor.disk(disk), size_bytes, self.url.image_options());
         made.map_err(self.refused("make an image in"))
-    }
-
-    /// How the images of disks are made.
-    fn options(&self) -> ImageOptions {
-        ImageOptions {
-            object_bytes: self.url.object_bytes,
-            stripe_unit_bytes: self.url.stripe_unit(),
-            stripe_count: self.url.stripes.map(u64::from),
-            features: self.url.features,
-        }
     }
 
     /// Replaces disks by new images without any object.
@@ -289,7 +278,7 @@ impl RbdStore {
     }
 
     fn connect(&self) -> Result<Cluster, DatastoreError> {
-        let connected = Cluster::connect(&self.library, &settings(&self.url));
+        let connected = Cluster::connect(&self.library, &self.url.settings());
         connected.map_err(|error| not_connected(&self.name, &error))
     }
 
@@ -343,7 +332,7 @@ impl RbdStore {
             cluster: cluster.clone(),
             template: self.anchor.disk(template),
             snapshot: SNAPSHOT.into(),
-            options: self.options(),
+            options: self.url.image_options(),
             names: disks.map(|disk| self.anchor.disk(disk)).collect(),
         };
         let url = &self.url;
@@ -382,17 +371,6 @@ impl RbdStore {
 fn memory(open: OpenDisks) -> RbdMemory {
     let OpenDisks { buffers, buffer_bytes, in_flight } = open;
     RbdMemory { buffers, buffer_bytes, in_flight }
-}
-
-fn settings(url: &RbdPool) -> ClusterSettings {
-    ClusterSettings {
-        conf: url.conf.clone(),
-        id: url.id.clone(),
-        pool: url.pool.clone(),
-        namespace: url.namespace.clone(),
-        timeout: url.timeout,
-        cache: url.cache,
-    }
 }
 
 fn promise(cache: bool, facts: Option<&PoolFacts>) -> Promise {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use stormeter_rbd::{ClusterSettings, ImageOptions};
 use stormeter_units::{format_bytes, parse_bytes};
 
 use super::authority::{decode, encode};
@@ -166,6 +167,28 @@ impl RbdPool {
     pub fn stripe_unit(&self) -> Option<u64> {
         let is_striped = self.stripes.is_some_and(|count| count > 1);
         self.stripe_unit_bytes.or(is_striped.then_some(DEFAULT_STRIPE_UNIT))
+    }
+
+    /// How to connect to it.
+    pub fn settings(&self) -> ClusterSettings {
+        ClusterSettings {
+            conf: self.conf.clone(),
+            id: self.id.clone(),
+            pool: self.pool.clone(),
+            namespace: self.namespace.clone(),
+            timeout: self.timeout,
+            cache: self.cache,
+        }
+    }
+
+    /// How images in it are made.
+    pub fn image_options(&self) -> ImageOptions {
+        ImageOptions {
+            object_bytes: self.object_bytes,
+            stripe_unit_bytes: self.stripe_unit(),
+            stripe_count: self.stripes.map(u64::from),
+            features: self.features,
+        }
     }
 }
 

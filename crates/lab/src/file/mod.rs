@@ -62,6 +62,7 @@ fn lab(text: &str, diagnostics: &mut Diagnostics) -> Option<Lab> {
         hosts: vec![],
         vms: vec![],
         desktops: vec![],
+        pools: vec![],
     };
     if let Some(name) = section.text("lab", diagnostics) {
         lab.name = name.into();

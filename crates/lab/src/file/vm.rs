@@ -80,12 +80,9 @@ fn disks(
     let whole = |name: &str| format!("the disk {name} of {title}");
     let Some(several) = section.get("disks") else {
         let Some(node) = section.get("disk") else { return Some(Vec::new()) };
-        return Some(vec![disk(
-            node,
-            (&format!("the disk of {title}"), "disk"),
-            storage,
-            diagnostics,
-        )?]);
+        let title = format!("the disk of {title}");
+        let mut find = |node: &Node, to: &mut Diagnostics| datastore(node, &title, storage, to);
+        return Some(vec![disk(node, (&title, "disk"), &mut find, diagnostics)?]);
     };
     if section.has("disk") {
         diagnostics.error_at(
@@ -100,7 +97,9 @@ fn disks(
             let text = format!("the name of a disk has at most {MOST_NAME} letters");
             diagnostics.error_at(entry.place, text);
         }
-        found.push(disk(entry.node, (&whole(entry.name), entry.name), storage, diagnostics));
+        let title = whole(entry.name);
+        let mut find = |node: &Node, to: &mut Diagnostics| datastore(node, &title, storage, to);
+        found.push(disk(entry.node, (&title, entry.name), &mut find, diagnostics));
     }
     if found.len() > MOST_DISKS {
         diagnostics.error_at(
@@ -121,17 +120,18 @@ fn disks(
     found
 }
 
+/// Reads a virtual disk; `find` knows the datastores that it may be on.
 pub(super) fn disk(
     node: &Node,
     (title, name): (&str, &str),
-    storage: &[Storage],
+    find: &mut dyn FnMut(&Node, &mut Diagnostics) -> Option<Datastore>,
     diagnostics: &mut Diagnostics,
 ) -> Option<VmDisk> {
     let before = diagnostics.count();
     let section = open(node, title, &keys::VM_DISK, diagnostics)?;
     let of = &keys::VM_DISK;
     let named = needed(&section, title, node.place, "datastore", of, diagnostics);
-    let datastore = named.and_then(|node| datastore(node, title, storage, diagnostics));
+    let datastore = named.and_then(|node| find(node, diagnostics));
     needed(&section, title, node.place, "size", of, diagnostics);
     let size_bytes = value::size(&section, "size", 1, 1 << 20, diagnostics);
     let controller = section.choice("controller", &Controller::WORDS, diagnostics);
@@ -178,7 +178,7 @@ fn check(
 }
 
 /// Resolves `local` or `STORAGE.SHARE`.
-fn datastore(
+pub(super) fn datastore(
     node: &Node,
     title: &str,
     storage: &[Storage],
@@ -271,7 +271,7 @@ fn room(datastore: Datastore, lab: &Lab) -> Option<(u64, String)> {
         (bytes, format!("{}.{name}", guest.name))
     };
     match datastore {
-        Datastore::Local => None,
+        Datastore::Local | Datastore::Pool { .. } => None,
         Datastore::Export { storage, export } => {
             let share = &lab.storage[storage].exports[export];
             let (bytes, name) = of(storage, &share.name, share.group);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use stormeter_datastore::RbdPool;
 
 use super::hardware::{Backend, Disk, Hardware, group};
 use super::{cable, layer};
@@ -146,6 +147,7 @@ impl Disk {
                     "cache": cache,
                 }),
             ),
+            Backend::Rbd { pool, image } => formatted(DiskFormat::Raw, rbd(pool, image, &cache)),
             Backend::Iscsi { host, target, lun, offset_bytes } => json!({
                 "driver": "raw",
                 "offset": offset_bytes,
@@ -167,4 +169,22 @@ impl Disk {
         node["node-name"] = json!(format!("disk{index}"));
         node
     }
+}
+
+/// An image as QEMU names it (QEMU QMP Reference Manual, `BlockdevOptionsRbd`).
+fn rbd(pool: &RbdPool, image: &str, cache: &Value) -> Value {
+    let mut node = json!({
+        "driver": "rbd",
+        "pool": pool.pool,
+        "image": image,
+        "user": pool.id,
+        "cache": cache,
+    });
+    if let Some(namespace) = &pool.namespace {
+        node["namespace"] = json!(namespace);
+    }
+    if let Some(conf) = &pool.conf {
+        node["conf"] = json!(conf.to_string_lossy());
+    }
+    node
 }

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use stormeter_datastore::RbdPool;
 
 use crate::model::{CacheMode, Controller, DiskFormat, DiskLimit};
 
@@ -77,6 +78,8 @@ pub(crate) enum Backend {
     File { path: PathBuf, format: DiskFormat, layer: Option<u32>, log: Option<PathBuf> },
     /// A file on an NFS export; QEMU itself is the client.
     Nfs { host: String, path: String, format: DiskFormat },
+    /// An image in a pool of a Ceph cluster; QEMU itself is the client.
+    Rbd { pool: Box<RbdPool>, image: String },
     /// Part of a LUN; QEMU itself is the initiator.
     Iscsi { host: String, target: String, lun: u32, offset_bytes: u64 },
 }

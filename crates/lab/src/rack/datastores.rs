@@ -80,17 +80,7 @@ pub fn datastores(directory: &Path) -> Result<Vec<LabDatastore>, LabError> {
 }
 
 fn of_vm(lab: &Lab, vm: &Vm, disk: &VmDisk, agent: &Path) -> LabDatastore {
-    let on = match disk.datastore {
-        Datastore::Local => String::new(),
-        Datastore::Export { storage, export } => {
-            let storage = &lab.storage[storage];
-            format!(" on {}.{}", storage.name, storage.exports[export].name)
-        }
-        Datastore::Lun { storage, lun, .. } => {
-            let storage = &lab.storage[storage];
-            format!(" on {}.{}", storage.name, storage.luns[lun].name)
-        }
-    };
+    let on = disk.datastore.name(lab).map_or_else(String::new, |name| format!(" on {name}"));
     LabDatastore {
         name: format!("{}.{}", vm.name, disk.name),
         what: format!("{}{on}, cache={}", disk.controller.name(), disk.cache.name()),

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use stormeter_datastore::{DatastoreUrl, Location, RbdPool};
+
 use super::directory;
 use super::on_disks::export_path;
 use super::setup::file_name;
@@ -207,6 +209,12 @@ pub(super) fn vm_hardware(
                 lun: lab.storage[storage].lun_number(lun) as u32,
                 offset_bytes,
             },
+            Datastore::Pool { pool } => {
+                pool_url(lab, pool).map_or(Backend::Blank, |pool| Backend::Rbd {
+                    image: format!("{}-lab-{}", pool.name, vm.name),
+                    pool: Box::new(pool),
+                })
+            }
         };
         Disk {
             name: disk.name.clone(),
@@ -226,6 +234,14 @@ pub(super) fn vm_hardware(
         disks: disks.collect(),
         uplink: vm.network.is_some(),
         nics: Vec::new(),
+    }
+}
+
+/// A pool of a Ceph cluster that the lab's file names.
+pub(super) fn pool_url(lab: &Lab, pool: usize) -> Option<RbdPool> {
+    match DatastoreUrl::parse(lab.pools.get(pool)?).ok()?.location {
+        Location::Rbd(pool) => Some(*pool),
+        _ => None,
     }
 }
 

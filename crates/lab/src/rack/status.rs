@@ -16,7 +16,7 @@ use super::state::{target, target_of};
 use super::vpn::router_id;
 use crate::error::LabError;
 use crate::links::{Node, links};
-use crate::model::{Datastore, DesktopSet, Lab, Protocol};
+use crate::model::{DesktopSet, Lab, Protocol};
 
 /// A lab as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,17 +128,7 @@ pub fn status(directory: &Path) -> Result<Status, LabError> {
     }
     for (index, vm) in state.lab.vms.iter().enumerate() {
         let disks = vm.disks.iter().map(|disk| {
-            let on = match disk.datastore {
-                Datastore::Local => "this machine".to_owned(),
-                Datastore::Export { storage, export } => {
-                    let storage = &state.lab.storage[storage];
-                    format!("{}.{}", storage.name, storage.exports[export].name)
-                }
-                Datastore::Lun { storage, lun, .. } => {
-                    let storage = &state.lab.storage[storage];
-                    format!("{}.{}", storage.name, storage.luns[lun].name)
-                }
-            };
+            let on = disk.datastore.name(&state.lab).unwrap_or_else(|| "this machine".into());
             let (size, controller) = (format_bytes(disk.size_bytes), disk.controller.name());
             format!("/dev/lab/{} in it: {size} on {on}, {controller}", disk.name)
         });

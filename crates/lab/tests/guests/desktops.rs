@@ -110,7 +110,7 @@ fn running(place: &Place) -> usize {
 }
 
 /// For desktops that are ordered one by one: there is no broker.
-fn trial(copy: DesktopCopy) -> DesktopTrial {
+pub(crate) fn trial(copy: DesktopCopy) -> DesktopTrial {
     let desktop = Resources { cpus: 1, memory_bytes: 96 << 20, storage_bytes: 8 << 20 };
     let capacity = Resources { cpus: 2, memory_bytes: 1 << 30, storage_bytes: 1 << 30 };
     DesktopTrial {
@@ -153,18 +153,22 @@ fn trial(copy: DesktopCopy) -> DesktopTrial {
     }
 }
 
-fn prepared(place: &Place, set: &str) {
+pub(crate) fn prepared(place: &Place, set: &str) {
     prepare_template(&place.directory(), set, SEED, &AtomicBool::new(false)).unwrap();
 }
 
-fn open(place: &Place, set: &str, trial: &DesktopTrial) -> Result<RackDesktops, LabError> {
+pub(crate) fn open(
+    place: &Place,
+    set: &str,
+    trial: &DesktopTrial,
+) -> Result<RackDesktops, LabError> {
     let never = AtomicBool::new(false);
     let version = env!("CARGO_PKG_VERSION");
     RackDesktops::open(&place.directory(), set, trial, version, RealClock::new(), &never)
 }
 
 /// What is heard of desktop 0, up to a change that `is_it`.
-fn until(
+pub(crate) fn until(
     desktops: &mut RackDesktops,
     is_it: impl Fn(&DesktopChange) -> bool,
 ) -> Vec<DesktopChange> {
@@ -196,7 +200,7 @@ fn set(desktops: &mut RackDesktops) {
     until(desktops, is_set);
 }
 
-fn tear_down(desktops: &mut RackDesktops) {
+pub(crate) fn tear_down(desktops: &mut RackDesktops) {
     desktops.tear_down(0).unwrap();
     until(desktops, |what| *what == DesktopChange::TornDown);
 }

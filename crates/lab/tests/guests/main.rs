@@ -5,6 +5,7 @@
 
 mod boot;
 mod desktops;
+mod desktops_ceph;
 mod durable;
 mod faults;
 mod kernel_path;

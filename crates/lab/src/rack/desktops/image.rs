@@ -67,7 +67,7 @@ pub(super) fn file_name(backend: &Backend) -> Option<String> {
         Backend::File { path, .. } => Some(path.to_string_lossy().into_owned()),
         // libnfs acts as this user unless the URL says otherwise.
         Backend::Nfs { host, path, .. } => Some(format!("nfs://{host}{path}?uid=0&gid=0")),
-        Backend::Iscsi { .. } | Backend::Blank => None,
+        Backend::Rbd { .. } | Backend::Iscsi { .. } | Backend::Blank => None,
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn linked(disk: &Disk) -> Disk {
             *format = DiskFormat::Qcow2;
             *path = path.trim_end_matches("raw").to_owned() + "qcow2";
         }
-        Backend::Iscsi { .. } | Backend::Blank => {}
+        Backend::Rbd { .. } | Backend::Iscsi { .. } | Backend::Blank => {}
     }
     disk
 }

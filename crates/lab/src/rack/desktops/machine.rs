@@ -141,7 +141,10 @@ impl Machine<'_> {
                 workshop.link(&file, &below)?;
                 Ok(place)
             }
-            DesktopCopy::Clone => Err(LabError::NoClones),
+            DesktopCopy::Clone => {
+                self.place.clone_of(template)?;
+                Ok(self.place.clone())
+            }
         }
     }
 
@@ -189,7 +192,7 @@ impl Machine<'_> {
                     // Its guest has logged out, and nothing is left of the machine only when it is gone, too.
                     DesktopChange::TornDown => {
                         self.leaving.store(true, Ordering::Relaxed);
-                        place.guest.process().map(|process| process.kill());
+                        let _ = place.end();
                     }
                     change => {
                         if change == DesktopChange::Deployed {

@@ -7,6 +7,7 @@ mod diagnosis;
 mod image;
 mod machine;
 mod place;
+mod pool;
 mod template;
 
 use std::fs::File;
@@ -24,8 +25,10 @@ use stormeter_trial::{DesktopCopy, DesktopTrial};
 use self::image::outstanding_of;
 use self::machine::{Machine, Shared};
 use self::place::Place;
+use self::pool::Pool;
 use self::template::TemplateDisk;
 use super::directory::{FREEZING, started};
+use super::plan::pool_url;
 use super::state::State;
 use super::template::{find, make};
 use crate::desktop_guest::DesktopOrder;
@@ -61,16 +64,15 @@ pub fn desktop_places(directory: &Path) -> Result<Vec<DesktopPlaces>, LabError> 
 
 /// A set of a lab.
 pub(super) fn described(lab: &Lab, set: &DesktopSet) -> DesktopPlaces {
-    let share = |storage: usize, name: &str| format!("{}.{name}", lab.storage[storage].name);
-    let datastore = match set.template.disks.first().map(|disk| disk.datastore) {
-        Some(Datastore::Export { storage, export }) => {
-            format!("NFS, {}", share(storage, &lab.storage[storage].exports[export].name))
-        }
-        Some(Datastore::Lun { storage, lun, .. }) => {
-            format!("iSCSI, {}", share(storage, &lab.storage[storage].luns[lun].name))
-        }
-        Some(Datastore::Local) | None => "a file of this machine".into(),
+    let on = set.datastore();
+    let protocol = match on {
+        Datastore::Export { .. } => "NFS, ",
+        Datastore::Lun { .. } => "iSCSI, ",
+        Datastore::Pool { .. } => "Ceph, ",
+        Datastore::Local => "",
     };
+    let name = on.name(lab).unwrap_or_else(|| "a file of this machine".into());
+    let datastore = format!("{protocol}{name}");
     DesktopPlaces {
         name: set.name.clone(),
         datastore,
@@ -122,9 +124,9 @@ pub fn prepare_template(
 ) -> Result<(), LabError> {
     let (path, state) = started(directory)?;
     let set = find_set(&state.lab, set)?;
-    let template = template_of(&path, &state, set)?;
+    let (template, places) = opened(&path, &state, set)?;
     // Desktops that a killed run has left may use it.
-    for place in places_of(&path, &state, set) {
+    for place in places {
         place.clear()?;
     }
     template.prepare(seed, cancel)
@@ -146,18 +148,15 @@ impl RackDesktops {
     ) -> Result<Self, LabError> {
         let (path, state) = started(directory)?;
         let set = find_set(&state.lab, set)?;
-        let is_lun = matches!(
-            set.template.disks.first().map(|disk| disk.datastore),
-            Some(Datastore::Lun { .. })
-        );
-        match trial.load.deployment.copy {
-            DesktopCopy::Full => {}
-            DesktopCopy::Linked if is_lun => return Err(LabError::NoLinks),
-            DesktopCopy::Linked => {}
-            DesktopCopy::Clone => return Err(LabError::NoClones),
+        match (trial.load.deployment.copy, set.datastore()) {
+            (DesktopCopy::Linked, Datastore::Lun { .. } | Datastore::Pool { .. }) => {
+                return Err(LabError::NoLinks);
+            }
+            (DesktopCopy::Clone, Datastore::Pool { .. }) => {}
+            (DesktopCopy::Clone, _) => return Err(LabError::NoClones),
+            (DesktopCopy::Full | DesktopCopy::Linked, _) => {}
         }
-        let template = template_of(&path, &state, set)?;
-        let mut places = places_of(&path, &state, set);
+        let (template, mut places) = opened(&path, &state, set)?;
         if places.len() < trial.desktops as usize {
             return Err(LabError::FewPlaces {
                 set: set.name.clone(),
@@ -223,9 +222,9 @@ impl RackDesktops {
         if life.leaving.swap(true, Ordering::Relaxed) {
             return;
         }
-        let guest = self.places[number].guest.clone();
+        let place = self.places[number].clone();
         // Its thread may be waiting for its guest. Looking for the process takes a moment.
-        thread::spawn(move || guest.process().map(|process| process.kill()));
+        thread::spawn(move || place.end());
     }
 
     fn set_at_work(&mut self, desktop: u32, is_at_work: bool) {
@@ -328,15 +327,21 @@ fn find_set<'l>(lab: &'l Lab, name: &str) -> Result<&'l DesktopSet, LabError> {
     })
 }
 
-fn template_of(path: &Path, state: &State, set: &DesktopSet) -> Result<TemplateDisk, LabError> {
-    let place = Place::of(path, &state.lab, &set.template, &state.addresses);
-    let place = place.ok_or_else(|| LabError::NoTemplate { set: set.name.clone() })?;
-    TemplateDisk::open(place, &set.name)
-}
-
-fn places_of(path: &Path, state: &State, set: &DesktopSet) -> Vec<Place> {
-    let place = |vm| Place::of(path, &state.lab, vm, &state.addresses);
-    set.places.iter().filter_map(place).collect()
+/// The template of a set, and its places.
+fn opened(
+    path: &Path,
+    state: &State,
+    set: &DesktopSet,
+) -> Result<(TemplateDisk, Vec<Place>), LabError> {
+    let pool = match set.datastore() {
+        Datastore::Pool { pool } => pool_url(&state.lab, pool).map(Pool::open).transpose()?,
+        _ => None,
+    };
+    let place = |vm| Place::of(path, &state.lab, vm, &state.addresses, pool.clone());
+    let template = place(&set.template);
+    let template = template.ok_or_else(|| LabError::NoTemplate { set: set.name.clone() })?;
+    let template = TemplateDisk::open(template, &set.name)?;
+    Ok((template, set.places.iter().filter_map(place).collect()))
 }
 
 /// The frozen guest that desktops are clones of; `None` if QEMU cannot freeze them: they are booted.
@@ -373,10 +378,10 @@ fn copies(trial: &DesktopTrial) -> u32 {
 
 /// Memory of the storage guest that has the disks of a set; `None` if they are this machine's.
 fn storage_memory(lab: &Lab, set: &DesktopSet) -> Option<u64> {
-    match set.template.disks.first()?.datastore {
+    match set.datastore() {
         Datastore::Export { storage, .. } | Datastore::Lun { storage, .. } => {
             lab.storage.get(storage).map(|storage| storage.memory_bytes)
         }
-        Datastore::Local => None,
+        Datastore::Local | Datastore::Pool { .. } => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::pool::Pool;
 use crate::error::{LabError, at};
 use crate::model::{Datastore, Lab, Vm};
 use crate::qemu::{Backend, Disk, Guest, Hardware, image_tool};
@@ -19,20 +20,28 @@ pub(super) struct Place {
     pub(super) disk: Disk,
     /// The storage guest whose export holds the file of the disk.
     pub(super) server: Option<Guest>,
+    /// The pool that the disk is an image in.
+    pool: Option<Pool>,
 }
 
 impl Place {
-    /// `None` if the machine has no disk, which no lab file says.
-    pub(super) fn of(directory: &Path, lab: &Lab, vm: &Vm, addresses: &[String]) -> Option<Self> {
+    /// `None` if the machine has no disk, which no lab file says. `pool` is the one of its disk, if that is an image.
+    pub(super) fn of(
+        directory: &Path,
+        lab: &Lab,
+        vm: &Vm,
+        addresses: &[String],
+        pool: Option<Pool>,
+    ) -> Option<Self> {
         let hardware = vm_hardware(directory, lab, vm, addresses, false);
         let disk = hardware.disks.first()?.clone();
         let server = match vm.disks.first()?.datastore {
             Datastore::Export { storage, .. } => {
                 Some(guest(directory, &lab.storage.get(storage)?.name))
             }
-            Datastore::Local | Datastore::Lun { .. } => None,
+            Datastore::Local | Datastore::Lun { .. } | Datastore::Pool { .. } => None,
         };
-        Some(Self { guest: guest(directory, &vm.name), hardware, disk, server })
+        Some(Self { guest: guest(directory, &vm.name), hardware, disk, server, pool })
     }
 
     /// The same with this disk.
@@ -51,8 +60,31 @@ impl Place {
             Backend::Nfs { path, .. } => {
                 self.on_server(&format!("truncate -s {} {path}", self.disk.size_bytes))
             }
+            Backend::Rbd { image, .. } => self.in_pool(|it| it.create(image, self.disk.size_bytes)),
             Backend::Iscsi { .. } | Backend::Blank => Ok(()),
         }
+    }
+
+    /// Makes the disk as a clone of the template's, by the storage.
+    pub(super) fn clone_of(&self, template: &Self) -> Result<(), LabError> {
+        match (&template.disk.backend, &self.disk.backend) {
+            (Backend::Rbd { image: of, .. }, Backend::Rbd { image, .. }) => {
+                self.in_pool(|it| it.make_clone(of, image))
+            }
+            _ => Err(LabError::NoClones),
+        }
+    }
+
+    /// Lets the storage clone the disk, if it can.
+    pub(super) fn freeze(&self) -> Result<(), LabError> {
+        match &self.disk.backend {
+            Backend::Rbd { image, .. } => self.in_pool(|it| it.freeze(image)),
+            _ => Ok(()),
+        }
+    }
+
+    fn in_pool(&self, act: impl FnOnce(&Pool) -> Result<(), LabError>) -> Result<(), LabError> {
+        self.pool.as_ref().map_or(Ok(()), act)
     }
 
     /// Removes what there may be of the disk, in any format.
@@ -68,16 +100,25 @@ impl Place {
                 let stem = path.rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
                 self.on_server(&format!("rm -f {stem}.raw {stem}.qcow2"))
             }
+            Backend::Rbd { image, .. } => self.in_pool(|it| it.remove(image)),
             Backend::Iscsi { .. } | Backend::Blank => Ok(()),
+        }
+    }
+
+    /// Ends its machine, if it runs. A client of Ceph is asked to end, because the cluster takes an image for open for half
+    /// a minute when one is killed; any other is killed, which is quicker.
+    pub(super) fn end(&self) -> Result<(), LabError> {
+        match (self.guest.process(), &self.pool) {
+            (Some(process), Some(_)) => process.end(),
+            (Some(process), None) => process.kill(),
+            (None, _) => Ok(()),
         }
     }
 
     /// Ends its machine, if it runs, and removes everything of it.
     pub(super) fn clear(&self) -> Result<(), LabError> {
         image_tool::end_below(&self.guest.folder);
-        if let Some(process) = self.guest.process() {
-            process.kill()?;
-        }
+        self.end()?;
         self.remove_disk()?;
         match fs::remove_dir_all(&self.guest.folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

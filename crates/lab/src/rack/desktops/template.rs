@@ -69,6 +69,7 @@ impl TemplateDisk {
         write(&source, bytes, seed).map_err(at(&source))?;
         self.place.create()?;
         self.workshop(cancel).copy(&self.source_image(), &image(&self.place.disk), OUTSTANDING)?;
+        self.place.freeze()?;
         fs::write(self.mark(), words).map_err(at(&self.mark()))
     }
 
