@@ -4,13 +4,14 @@
 //! documentation reuse what cargo has checked; the README and the benchmarks share the release
 //! build.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, lab, readme, static_binary, studies, tidy};
+use crate::{bench, lab, readme, static_binary, studies, test_programs, tidy};
 
 const STEPS: [Step; 11] = [
     Step {
@@ -126,6 +127,9 @@ fn clippy(repository: &Repository) -> Finding {
     }
 }
 
+/// Programs with tests that run at once.
+const AT_ONCE: usize = 2;
+
 /// Tests that could not run print a line saying so, which is counted here.
 fn tests(repository: &Repository) -> Finding {
     let (passed, failed, not_run) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -135,23 +139,40 @@ fn tests(repository: &Repository) -> Finding {
         failed.fetch_add(bad, Ordering::Relaxed);
         not_run.fetch_add(usize::from(line.contains("NOT RUN:")), Ordering::Relaxed);
     };
-    let mut cargo = repository.cargo(&["test", "--workspace", "--no-fail-fast", "--quiet"]);
-    // A test that expects a panic would fill the log. Guests are booted in a separate step.
-    cargo.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
-    // Tests that run programs spend half of their time waiting, for a trial to end or a peer to time out.
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        cargo.env("RUST_TEST_THREADS", (2 * cpus).to_string());
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let set = |command: &mut Command| {
+        // A test that expects a panic would fill the log. Guests are booted in a separate step.
+        command.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
+        // Tests that run programs spend half of their time waiting, for a trial to end or a peer to time out.
+        if std::env::var_os("RUST_TEST_THREADS").is_none() {
+            command.env("RUST_TEST_THREADS", (2 * cpus).to_string());
+        }
+    };
+    let mut commands = Vec::new();
+    for program in test_programs::build(repository)? {
+        let mut command = program.command();
+        set(&mut command);
+        commands.push(command);
     }
-    let ended = watch(&mut cargo, &see);
+    let ended = |text: &str| {
+        print!("{text}");
+        text.lines().for_each(see);
+    };
+    let programs = test_programs::run_all(commands, AT_ONCE, &ended);
+    let mut cargo =
+        repository.cargo(&["test", "--workspace", "--doc", "--no-fail-fast", "--quiet"]);
+    set(&mut cargo);
+    let examples = watch(&mut cargo, &see);
     let [passed, failed, not_run] = [passed, failed, not_run].map(AtomicUsize::into_inner);
     let mut counts = format!("{passed} tests");
     if not_run > 0 {
         counts.push_str(&format!(", {not_run} not run"));
     }
-    match ended {
+    match programs.and(examples) {
         Ok(()) => Ok(counts),
-        Err(_) if failed > 0 => Err(format!("{failed} of {} tests failed", passed + failed)),
+        Err(error) if failed > 0 => {
+            Err(format!("{failed} of {} tests failed\n{error}", passed + failed))
+        }
         Err(error) => Err(error),
     }
 }

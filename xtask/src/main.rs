@@ -20,6 +20,7 @@ mod repository;
 mod static_binary;
 mod steps;
 mod studies;
+mod test_programs;
 mod tidy;
 mod truth;
 
