@@ -13,6 +13,7 @@ fn vocabularies(study: &str) -> Vec<Vocabulary> {
         let on_ceph = [
             include_str!("../../../studies/vsan/ceph.yaml"),
             include_str!("../../../studies/vsan/ceph-loss.yaml"),
+            include_str!("../../../studies/vsan/desktops-ceph.yaml"),
         ];
         all.extend(on_ceph.map(|text| Vocabulary::of(&parse_study(text).unwrap())));
     }
