@@ -135,7 +135,7 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         hosts: hosts(&header, records, shares),
         guest_traces: guest_traces(&guests, records, (begin_ms(trials), AVERAGE_NS)),
         guests,
-        desktops: desktops(&samples),
+        desktops: desktops(&header.plan, &samples),
         desktop_traces: desktop_traces(&samples),
         reasons: reasons(&header, trials, elasticities),
         findings: vec![],

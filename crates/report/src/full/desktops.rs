@@ -1,38 +1,42 @@
-//! Desktops on demand: what became of users, how desktops were made, and both over time.
+//! Desktops on demand: what became of users and desktops, and in which step of making a desktop the datastores differ.
 
+use stormeter_study::{Metric, StudyPlan};
 use stormeter_trial::{DesktopRow, DesktopStep, DesktopTotals, Histogram, Sample};
 use stormeter_units::format_bytes;
 
 use super::grid::{Grid, Load};
+use crate::change;
+use crate::columns::Columns;
+use crate::compact::sentence::verdict_sign;
 use crate::model::{DesktopTrace, StudyDesktopCell, StudyDesktopStep};
+use crate::printable::printable;
 use crate::quantity::{Quantity, duration};
-use crate::wording::listed;
+use crate::text::{Paint, Style, plain, push_line, wrap};
 
-/// The head of the table of users.
-pub(super) const USERS: [&str; 9] =
-    ["datastore", "came", "served", "ready", "refused", "went", "waiting", "p50 wait", "p95 wait"];
+/// The head of the table of users, after the datastore.
+pub(super) const USERS: [&str; 8] =
+    ["came", "served", "at once", "refused", "gone", "waiting", "wait p50", "wait p95"];
+/// The head of the table of steps, after the datastore.
+pub(super) const STEPS: [&str; 5] = ["copy", "setting", "deployment", "configure", "total"];
+/// The head of the table of desktops, after the datastore.
+pub(super) const DESKTOPS: [&str; 6] =
+    ["made", "failed", "died", "users moved", "idled out", "storage"];
 
-/// The head of the table of desktops.
-pub(super) const MADE: [&str; 8] =
-    ["datastore", "made", "storage", "copy", "setting", "deployment", "configure", "all"];
+/// The meaning of the users' figures.
+pub(super) const USERS_CAPTION: &str = "Users in the window, as means over the trials. served: their desktop became usable; at once: a desktop was ready when \
+     they came; gone: waited for longer than their patience; waiting: had no usable one when the window closed. wait: \
+     from the arrival until the desktop was usable, of those who were served, over all trials.";
+/// The meaning of the steps' figures.
+pub(super) const STEPS_CAPTION: &str = "Mean time of a desktop in each step, and of all of them together, with the change from the baseline: the step with the \
+     largest difference is where the datastores differ.";
+/// The meaning of the desktops' figures.
+pub(super) const DESKTOPS_CAPTION: &str = "Desktops in the window, as means over the trials. failed: could not be made, or not in time; died: after they had been \
+     made; users moved: got another desktop because theirs died; idled out: taken apart because the user was idle; storage: \
+     the most that was reserved in a trial.";
 
-/// The meaning of the figures.
-pub(super) const CAPTION: &str = "Means over the trials of a cell. ready: users for whom a desktop was ready; went: users who \
-                                  waited for longer than their patience; waiting: users without a usable desktop at the end. \
-                                  Waits are of those who were served, over all trials. storage: the most that desktops \
-                                  reserved. Steps: the mean time for each desktop.";
-
-/// A name, and the count of an interval that it names.
-type Series = (&'static str, fn(&DesktopRow) -> f64);
-
-/// What is drawn over time.
-pub(super) const OVER_TIME: [Series; 5] = [
-    ("users who wait", |row| row.waiting),
-    ("desktops that are made", |row| row.deploying),
-    ("ready", |row| row.ready),
-    ("in use", |row| row.used),
-    ("of idle users", |row| row.idle),
-];
+/// The steps' metrics, in the order of [`STEPS`].
+const TIMES: [Metric; 4] =
+    [Metric::CopyTime, Metric::SettingTime, Metric::DeploymentTime, Metric::ConfigureTime];
 
 /// A trial that counts.
 type Measured<'a> = (&'a Sample, &'a DesktopTotals);
@@ -52,8 +56,17 @@ fn by_cell<'a>(samples: &[(usize, &'a Sample)]) -> Vec<(usize, Vec<Measured<'a>>
 }
 
 /// The cells with desktops as the model has them, from the samples of trials that count, each with its cell.
-pub(crate) fn desktops(samples: &[(usize, &Sample)]) -> Vec<StudyDesktopCell> {
-    by_cell(samples).into_iter().map(|(cell, trials)| of_cell(cell, &trials)).collect()
+pub(crate) fn desktops(plan: &StudyPlan, samples: &[(usize, &Sample)]) -> Vec<StudyDesktopCell> {
+    let all = by_cell(samples).into_iter().map(|(cell, trials)| of_cell(cell, &trials));
+    let mut all: Vec<StudyDesktopCell> = all.collect();
+    let totals: Vec<(usize, Option<f64>)> = all.iter().map(|it| (it.cell, it.total_ns)).collect();
+    for one in &mut all {
+        let baseline = plan.baseline_of(one.cell);
+        let baseline = totals.iter().find(|(cell, _)| Some(*cell) == baseline);
+        let baseline_ns = baseline.and_then(|(_, total_ns)| *total_ns);
+        one.total_ratio = one.total_ns.zip(baseline_ns).map(|(total, of)| total / of);
+    }
+    all
 }
 
 fn of_cell(cell: usize, trials: &[Measured<'_>]) -> StudyDesktopCell {
@@ -72,6 +85,7 @@ fn of_cell(cell: usize, trials: &[Measured<'_>]) -> StudyDesktopCell {
         let mean_ns = (times > 0).then(|| sum_ns as f64 / times as f64);
         StudyDesktopStep { name: step.name().into(), mean_ns }
     };
+    let steps: Vec<StudyDesktopStep> = DesktopStep::ALL.map(step).into();
     StudyDesktopCell {
         cell,
         came: mean(|it| it.came),
@@ -86,8 +100,11 @@ fn of_cell(cell: usize, trials: &[Measured<'_>]) -> StudyDesktopCell {
         deployed: mean(|it| it.deployed),
         failed: mean(|it| it.failed),
         died: mean(|it| it.died),
+        idled_out: mean(|it| it.idled_out),
         storage_most_bytes: trials.iter().map(|(_, it)| it.storage_most_bytes).max().unwrap_or(0),
-        steps: DesktopStep::ALL.map(step).into(),
+        total_ns: steps.iter().map(|step| step.mean_ns).sum(),
+        total_ratio: None,
+        steps,
     }
 }
 
@@ -118,85 +135,118 @@ pub(crate) fn desktop_traces(samples: &[(usize, &Sample)]) -> Vec<DesktopTrace> 
     by_cell(samples).into_iter().map(trace).collect()
 }
 
-/// The loads with desktops, each with the desktops of its datastores in the order of columns.
-pub(super) fn loads<'g>(grid: &'g Grid<'_>) -> Vec<(&'g Load, Vec<&'g StudyDesktopCell>)> {
-    let of_load = |load: &'g Load| {
-        let columns = grid.columns().into_iter();
-        let own = columns.filter_map(|datastore| {
-            let is_own = |it: &&StudyDesktopCell| {
-                load.cells.contains(&it.cell) && grid.cells[it.cell].datastore == datastore
-            };
-            grid.report.desktops.iter().find(is_own)
-        });
-        let own: Vec<&StudyDesktopCell> = own.collect();
-        (!own.is_empty()).then_some((load, own))
+/// The desktops of a cell.
+fn of<'a>(grid: &Grid<'a>, cell: usize) -> Option<&'a StudyDesktopCell> {
+    grid.report.desktops.iter().find(|it| it.cell == cell)
+}
+
+/// The loads that have desktops.
+pub(super) fn loads<'g>(grid: &'g Grid<'_>) -> Vec<&'g Load> {
+    let has = |load: &&Load| load.cells.iter().any(|&cell| of(grid, cell).is_some());
+    grid.loads.iter().filter(has).collect()
+}
+
+/// The cells of a load that have desktops, each with its datastore, in the order of columns: the baseline first.
+pub(super) fn cells(grid: &Grid<'_>, load: &Load) -> Vec<(usize, String)> {
+    let columns = grid.columns().into_iter();
+    let cells = columns.filter_map(|it| Some((*load.cells.get(it)?, grid.datastore(it))));
+    cells.filter(|(cell, _)| of(grid, *cell).is_some()).collect()
+}
+
+/// `portal, 8 desktops`.
+pub(super) fn load_name(grid: &Grid<'_>, load: &Load) -> String {
+    format!("{}, {}", grid.workload(load.workload), load.label)
+}
+
+/// A duration for people, where it is known.
+fn time(ns: Option<f64>, write: fn(&Quantity) -> String) -> String {
+    ns.map_or_else(|| "–".into(), |ns| write(&duration(ns)))
+}
+
+/// What became of the users of a cell. `write` formats durations.
+pub(super) fn users(grid: &Grid<'_>, cell: usize, write: fn(&Quantity) -> String) -> Vec<String> {
+    let Some(of) = of(grid, cell) else { return Vec::new() };
+    let counts = [of.came, of.served, of.at_once, of.refused, of.gone, of.waiting].map(count);
+    let waits = [of.wait_p50_ns, of.wait_p95_ns].map(|ns| time(ns, write));
+    counts.into_iter().chain(waits).collect()
+}
+
+/// The times of the steps of a cell.
+pub(super) fn steps(grid: &Grid<'_>, cell: usize, write: fn(&Quantity) -> String) -> Vec<String> {
+    let Some(of) = of(grid, cell) else { return Vec::new() };
+    let steps = of.steps.iter().map(|step| step.mean_ns);
+    steps.chain([of.total_ns]).map(|ns| time(ns, write)).collect()
+}
+
+/// Their changes from the baseline, with the sign of the verdict; nothing for the baseline.
+pub(super) fn changes(grid: &Grid<'_>, cell: usize) -> Vec<String> {
+    let Some(of) = of(grid, cell).filter(|_| !grid.is_baseline(cell)) else { return Vec::new() };
+    let step = |metric| {
+        let Some(relative) = grid.relative(cell, metric) else { return String::new() };
+        let verdict = relative.comparison.as_ref().map(|it| it.verdict);
+        let sign = verdict.map(verdict_sign).unwrap_or_default();
+        format!("{} {sign}", change::show(relative.ratio)).trim_end().to_owned()
     };
-    grid.loads.iter().filter_map(of_load).collect()
+    let total = of.total_ratio.map(change::show).unwrap_or_default();
+    TIMES.into_iter().map(step).chain([total]).collect()
+}
+
+/// What became of the desktops of a cell.
+pub(super) fn desktops_of(grid: &Grid<'_>, cell: usize) -> Vec<String> {
+    let Some(of) = of(grid, cell) else { return Vec::new() };
+    let counts = [of.deployed, of.failed, of.died, of.replaced, of.idled_out].map(count);
+    counts.into_iter().chain([format_bytes(of.storage_most_bytes)]).collect()
+}
+
+/// What became of users and desktops, and the time of each step of making one.
+pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
+    let loads = self::loads(grid);
+    if loads.is_empty() {
+        return;
+    }
+    push_line(text, &paint.with(Style::Bold, "Desktops"));
+    let of_users = |cell| vec![users(grid, cell, Quantity::to_string)];
+    let of_steps = |cell| vec![steps(grid, cell, Quantity::to_string), changes(grid, cell)];
+    let of_desktops = |cell| vec![desktops_of(grid, cell)];
+    // The rows of a cell: the first with the name of its datastore.
+    type Rows<'a> = &'a dyn Fn(usize) -> Vec<Vec<String>>;
+    let tables: [(&[&str], Rows<'_>, &str); 3] = [
+        (&USERS, &of_users, USERS_CAPTION),
+        (&STEPS, &of_steps, STEPS_CAPTION),
+        (&DESKTOPS, &of_desktops, DESKTOPS_CAPTION),
+    ];
+    for (head, rows_of, caption) in tables {
+        for load in &loads {
+            for line in wrap(&printable(&load_name(grid, load)), width, "  ", "  ") {
+                push_line(text, &line);
+            }
+            let head = std::iter::once("").chain(head.iter().copied());
+            let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
+            for (cell, datastore) in self::cells(grid, load) {
+                let own = rows_of(cell).into_iter().filter(|row| !row.is_empty());
+                rows.extend(own.enumerate().map(|(number, row)| {
+                    let name = if number == 0 { printable(&datastore) } else { "  change".into() };
+                    std::iter::once(name).chain(row.iter().map(|it| plain(it))).collect()
+                }));
+            }
+            let left = [&[true][..], &vec![false; rows[0].len() - 1]].concat();
+            let columns = Columns { indent: 4, gap: 2, left: &left, has_head: true };
+            for (_, line) in columns.lines(&rows, width) {
+                push_line(text, &line);
+            }
+        }
+        for line in wrap(caption, width, "", "") {
+            push_line(text, &paint.with(Style::Dim, &line));
+        }
+        push_line(text, "");
+    }
 }
 
 /// A mean of counts: whole where it is.
 fn count(mean: f64) -> String {
-    if mean.fract() == 0.0 { format!("{mean:.0}") } else { format!("{mean:.1}") }
-}
-
-/// The table of users without its head.
-pub(super) fn users(
-    grid: &Grid<'_>,
-    cells: &[&StudyDesktopCell],
-    write: fn(&Quantity) -> String,
-) -> Vec<[String; USERS.len()]> {
-    let wait = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| write(&duration(ns)));
-    let row = |it: &&StudyDesktopCell| {
-        [
-            grid.datastore(grid.cells[it.cell].datastore),
-            count(it.came),
-            count(it.served),
-            count(it.at_once),
-            count(it.refused),
-            count(it.gone),
-            count(it.waiting),
-            wait(it.wait_p50_ns),
-            wait(it.wait_p95_ns),
-        ]
-    };
-    cells.iter().map(row).collect()
-}
-
-/// The table of desktops without its head.
-pub(super) fn made(
-    grid: &Grid<'_>,
-    cells: &[&StudyDesktopCell],
-    write: fn(&Quantity) -> String,
-) -> Vec<[String; MADE.len()]> {
-    let time = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| write(&duration(ns)));
-    let row = |it: &&StudyDesktopCell| {
-        let step = |number: usize| time(it.steps.get(number).and_then(|step| step.mean_ns));
-        [
-            grid.datastore(grid.cells[it.cell].datastore),
-            count(it.deployed),
-            format_bytes(it.storage_most_bytes),
-            step(0),
-            step(1),
-            step(2),
-            step(3),
-            time(it.total_ns()),
-        ]
-    };
-    cells.iter().map(row).collect()
-}
-
-/// What went wrong, a sentence for each datastore where anything did.
-pub(super) fn troubles(grid: &Grid<'_>, cells: &[&StudyDesktopCell]) -> Vec<String> {
-    let sentence = |it: &&StudyDesktopCell| {
-        let parts = [
-            (it.failed, "could not be made"),
-            (it.died, "died after they had been made"),
-            (it.replaced, "had users, who waited for another"),
-        ];
-        let parts = parts.into_iter().filter(|(mean, _)| *mean > 0.0);
-        let parts = listed(parts.map(|(mean, what)| format!("{} {what}", count(mean))));
-        let datastore = grid.datastore(grid.cells[it.cell].datastore);
-        (!parts.is_empty()).then(|| format!("{datastore}: of the desktops of a trial {parts}."))
-    };
-    cells.iter().filter_map(sentence).collect()
+    if !mean.is_finite() {
+        return "–".into();
+    }
+    let text = format!("{mean:.1}");
+    text.strip_suffix(".0").map(String::from).unwrap_or(text)
 }

@@ -68,7 +68,7 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     why::terminal(&grid, width, paint, &mut text);
     steps(&grid, width, paint, &mut text);
     hosts(&grid, width, paint, &mut text);
-    desktops(&grid, width, paint, &mut text);
+    super::desktops::terminal(&grid, width, paint, &mut text);
     guests(&grid, width, paint, &mut text);
     closing(&grid, with_intervals, (width, paint), &mut text);
     if options.repeat {
@@ -285,43 +285,6 @@ fn hosts(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         }
     }
     for line in wrap(super::hosts::CAPTION, width, "", "") {
-        push_line(text, &paint.with(Style::Dim, &line));
-    }
-    push_line(text, "");
-}
-
-/// Users and desktops, load by load, if the study has any.
-fn desktops(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
-    let loads = super::desktops::loads(grid);
-    if loads.is_empty() {
-        return;
-    }
-    push_line(text, &paint.with(Style::Bold, "Desktops"));
-    let columns = Columns { indent: 2, gap: 2, left: &[true], has_head: true };
-    for (load, cells) in loads {
-        let name = format!("{}, {}", grid.workload(load.workload), load.label);
-        for line in wrap(&printable(&name), width, "", "") {
-            push_line(text, &line);
-        }
-        let users = super::desktops::users(grid, &cells, Quantity::to_string).into_iter();
-        let users = users.map(|row| row.map(|cell| printable(&cell)).to_vec());
-        let head = super::desktops::USERS.map(String::from).to_vec();
-        let rows: Vec<_> = std::iter::once(head).chain(users).collect();
-        let made = super::desktops::made(grid, &cells, Quantity::to_string).into_iter();
-        let made = made.map(|row| row.map(|cell| printable(&cell)).to_vec());
-        let head = super::desktops::MADE.map(String::from).to_vec();
-        let more: Vec<_> = std::iter::once(head).chain(made).collect();
-        for (_, line) in columns.lines(&rows, width).into_iter().chain(columns.lines(&more, width))
-        {
-            push_line(text, &line);
-        }
-        for trouble in super::desktops::troubles(grid, &cells) {
-            for line in wrap(&printable(&trouble), width, "  ", "  ") {
-                push_line(text, &line);
-            }
-        }
-    }
-    for line in wrap(super::desktops::CAPTION, width, "", "") {
         push_line(text, &paint.with(Style::Dim, &line));
     }
     push_line(text, "");

@@ -33,10 +33,16 @@ pub struct StudyDesktopCell {
     pub failed: f64,
     /// Desktops that died after they had been made.
     pub died: f64,
+    /// Desktops taken apart because their users were idle for too long.
+    pub idled_out: f64,
     /// The most storage that desktops reserved in a trial, in bytes.
     pub storage_most_bytes: u64,
     /// The steps of making a desktop.
     pub steps: Vec<StudyDesktopStep>,
+    /// Mean time of all steps together, in nanoseconds; `None` if one was never done.
+    pub total_ns: Option<f64>,
+    /// That time divided by the one of the baseline's cell at the same load; `None` for the baseline.
+    pub total_ratio: Option<f64>,
 }
 
 /// A step of making a desktop.
@@ -46,13 +52,6 @@ pub struct StudyDesktopStep {
     pub name: String,
     /// Its mean time, in nanoseconds; `None` if it was never done.
     pub mean_ns: Option<f64>,
-}
-
-impl StudyDesktopCell {
-    /// The mean time of all steps together; `None` if one was never done.
-    pub fn total_ns(&self) -> Option<f64> {
-        self.steps.iter().map(|step| step.mean_ns).sum()
-    }
 }
 
 /// The users and desktops of a cell over the window: means over its measured trials.

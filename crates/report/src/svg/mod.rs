@@ -10,6 +10,7 @@ mod canvas;
 pub(crate) mod dots;
 mod histogram;
 mod label;
+pub(crate) mod layers;
 pub(crate) mod lines;
 mod normal;
 pub(crate) mod over_time;

@@ -23,6 +23,8 @@ pub(crate) enum Unit {
     Share,
     /// Whole CPUs, on an axis to 1 at least.
     Cpus,
+    /// A small number, on an axis to 1 at least.
+    Few,
     /// Bytes a second.
     Rate,
     /// Bytes.
@@ -36,7 +38,7 @@ impl Unit {
             Unit::Count => format_count(value),
             Unit::Duration => duration_tick(value),
             Unit::Share => format!("{:.0} %", value * 100.0),
-            Unit::Cpus => format!("{}", (value * 100.0).round() / 100.0),
+            Unit::Cpus | Unit::Few => format!("{}", (value * 100.0).round() / 100.0),
             Unit::Rate => format!("{}/s", format_bytes(value as u64)),
             Unit::Bytes => format_bytes(value as u64),
         }
@@ -123,7 +125,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
     let most = panel.lines.iter().map(Line::highest).fold(0.0, f64::max);
     let high = match panel.unit {
         Unit::Share => 1.0,
-        Unit::Cpus if most <= 1.0 => 1.0,
+        Unit::Cpus | Unit::Few if most <= 1.0 => 1.0,
         // Round powers of two are what byte rates are read in.
         Unit::Rate | Unit::Bytes => most.max(1024.0) * 1.05,
         _ => most * 1.05,
@@ -140,7 +142,7 @@ pub(crate) fn panel(markup: &mut Markup, panel: &Panel, frame: Frame) {
     };
     text(markup, "note start", (left, top - 6.0), &panel.title);
     let ticks: Vec<(f64, String)> = y
-        .ticks(((bottom - top) / 28.0) as usize)
+        .ticks(((bottom - top) / if panel.unit == Unit::Few { 20.0 } else { 28.0 }) as usize)
         .into_iter()
         .map(|value| (value, panel.unit.tick(value)))
         .collect();

@@ -1,110 +1,186 @@
-//! Desktops on demand: tables of users and of steps for each load, and both over the window.
+//! Desktops on demand on the page: tables of users, desktops and steps, and their course over time.
+
+use stormeter_trial::DesktopRow;
 
 use super::figure::figure;
-use crate::full::desktops::{CAPTION, MADE, OVER_TIME, USERS, loads, made, troubles, users};
+use crate::full::desktops::{
+    DESKTOPS, DESKTOPS_CAPTION, STEPS, STEPS_CAPTION, USERS, USERS_CAPTION, cells, changes,
+    desktops_of, load_name, loads, steps, users,
+};
 use crate::full::grid::Grid;
 use crate::markup::Markup;
 use crate::model::DesktopTrace;
-use crate::page::{tables, typographic};
+use crate::page::{swatches, tables, typographic};
 use crate::quantity::Quantity;
+use crate::svg::layers::{Layer, layers};
 use crate::svg::over_time::{Form, Frame, Line, Panel, Unit, panel, time_axis};
-use crate::svg::{WIDTH, chart, dashes, repeated_chart};
+use crate::svg::{WIDTH, chart, repeated_chart, text};
 
 /// Of a chart with one cell below the other, for narrow screens.
 const NARROW: f64 = WIDTH / 2.0;
-const LEFT: f64 = 66.0;
+const LEFT: f64 = 44.0;
 const RIGHT: f64 = 14.0;
-const TOP: f64 = 22.0;
-const PLOT: f64 = 86.0;
-const GAP: f64 = 34.0;
-const AXIS: f64 = 6.0;
+/// The name of the cell.
+const TITLE: f64 = 22.0;
+/// The title of a panel.
+const HEAD: f64 = 18.0;
+const WAITING: f64 = 64.0;
+const DESKTOPS_PLOT: f64 = 96.0;
+const GAP: f64 = 12.0;
+const AXIS: f64 = 34.0;
+const CELL: f64 = TITLE + HEAD + WAITING + GAP + HEAD + DESKTOPS_PLOT + AXIS;
+/// More cells than this are not looked at in one chart.
+const MOST_CELLS: usize = 24;
 
-/// The section; `None` if the study has no desktops.
+/// What a desktop does: the class of its colour, the words, and its number in an interval.
+type State = (&'static str, &'static str, fn(&DesktopRow) -> f64);
+
+/// From the bottom up.
+const STATES: [State; 5] = [
+    ("p0", "in use", |row| row.used),
+    ("p1", "idle", |row| row.idle),
+    ("p2", "ready", |row| row.ready),
+    ("p4", "being made", |row| row.deploying),
+    ("p3", "being taken apart", |row| row.leaving),
+];
+
+/// The section; `None` without desktops.
 pub(super) fn desktops(grid: &Grid<'_>) -> Option<Markup> {
-    let loads = loads(grid);
-    if loads.is_empty() {
+    if loads(grid).is_empty() {
         return None;
     }
     let mut page = Markup::default();
-    for (number, (load, cells)) in loads.iter().enumerate() {
-        let heading = format!("{}, {}", grid.workload(load.workload), load.label);
-        page.leaf("h3", &heading);
-        let rows = users(grid, cells, Quantity::typeset).into_iter().map(|row| row.to_vec());
-        tables::plain(&mut page, &USERS.map(String::from), rows.collect());
-        let rows = made(grid, cells, Quantity::typeset).into_iter().map(|row| row.to_vec());
-        tables::plain(&mut page, &MADE.map(String::from), rows.collect());
-        for trouble in troubles(grid, cells) {
-            page.leaf("p", &typographic(&trouble));
-        }
-        let traces = cells
-            .iter()
-            .filter_map(|of| grid.report.desktop_traces.iter().find(|trace| trace.cell == of.cell));
-        let panels: Vec<(Panel, f64)> = traces.map(|trace| of_trace(grid, trace)).collect();
-        if let Some(drawn) = drawn(&format!("desktops-{number}"), &heading, panels) {
-            figure(&mut page, drawn, &legend());
-        }
+    let typeset = Quantity::typeset;
+    page.leaf("h3", "Users");
+    let none = |_| Vec::new();
+    table(&mut page, grid, &USERS, (&|cell| users(grid, cell, typeset), &none), USERS_CAPTION);
+    page.leaf("h3", "Steps of making a desktop");
+    let steps = |cell| steps(grid, cell, typeset);
+    table(&mut page, grid, &STEPS, (&steps, &|cell| changes(grid, cell)), STEPS_CAPTION);
+    page.leaf("h3", "Desktops");
+    table(&mut page, grid, &DESKTOPS, (&|cell| desktops_of(grid, cell), &none), DESKTOPS_CAPTION);
+    let traced = |(cell, _)| {
+        let trace = grid.report.desktop_traces.iter().find(|trace| trace.cell == cell)?;
+        (!trace.rows.is_empty()).then(|| (grid.name(cell), trace))
+    };
+    let drawn = loads(grid).into_iter().flat_map(|load| cells(grid, load)).filter_map(traced);
+    let drawn: Vec<(String, &DesktopTrace)> = drawn.take(MOST_CELLS).collect();
+    if !drawn.is_empty() {
+        page.leaf("h3", "Over time");
+        swatches(&mut page, STATES.iter().rev().map(|(class, words, _)| ((*class).into(), *words)));
+        let caption = "Users who wait for a desktop, and below them the desktops by what they do: means over the trials, \
+                       since the window opened. Every scale is the cell's own.";
+        figure(&mut page, picture(&drawn), caption);
     }
-    page.tag("p").at("class", "caption").text(&typographic(CAPTION));
     Some(page)
 }
 
-fn legend() -> String {
-    let names: Vec<&str> = OVER_TIME.iter().map(|(name, _)| *name).collect();
-    let strokes = ["full", "dashes", "dots", "dash and dot", "dash and two dots"];
-    let words: Vec<String> =
-        names.iter().zip(strokes).map(|(name, stroke)| format!("{name} ({stroke})")).collect();
+/// What a table has of a cell, column by column.
+type Row<'a> = &'a dyn Fn(usize) -> Vec<String>;
+
+/// The rows of all loads, each load a heading above those of its datastores: figures, and below them what `below` has.
+fn table(
+    page: &mut Markup,
+    grid: &Grid<'_>,
+    head: &[&str],
+    (row, below): (Row<'_>, Row<'_>),
+    caption: &str,
+) {
+    tables::table(page, "numbers grouped");
+    page.tag("thead").open();
+    page.tag("tr").open();
+    for words in std::iter::once("datastore").chain(head.iter().copied()) {
+        page.tag("th").at("scope", "col").text(words);
+    }
+    page.close();
+    page.close();
+    page.tag("tbody").open();
+    for load in loads(grid) {
+        page.tag("tr").at("class", "group").open();
+        let columns = head.len() + 1;
+        let name = load_name(grid, load);
+        page.tag("th").at("colspan", columns).at("scope", "rowgroup").text(&name);
+        page.close();
+        for (cell, datastore) in cells(grid, load) {
+            page.tag("tr").open();
+            page.tag("th").at("scope", "row").text(&datastore);
+            let mut below = below(cell).into_iter();
+            for words in row(cell) {
+                page.tag("td").open();
+                page.text(&words);
+                if let Some(below) = below.next().filter(|below| !below.is_empty()) {
+                    page.tag("span").at("class", "range").text(&below.replace(' ', "\u{202f}"));
+                }
+                page.close();
+            }
+            page.close();
+        }
+    }
+    tables::close_table(page);
+    page.tag("p").at("class", "caption").text(&typographic(caption));
+}
+
+/// Two cells side by side; before it the same with one below the other, for narrow screens.
+fn picture(cells: &[(String, &DesktopTrace)]) -> Markup {
+    let height = |columns: usize| cells.len().div_ceil(columns) as f64 * CELL;
+    let mut markup = repeated_chart((NARROW, height(1)));
+    fill(&mut markup, cells, 1);
+    markup.close();
+    let described: Vec<String> = cells.iter().map(|(name, trace)| described(name, trace)).collect();
+    let title = "Users who wait, and desktops by what they do";
+    let mut wide = chart("desktops-course", height(2), title, &described.join(" "));
+    fill(&mut wide, cells, 2);
+    markup.append(wide);
+    markup
+}
+
+fn described(name: &str, trace: &DesktopTrace) -> String {
+    let most = |value: fn(&DesktopRow) -> f64| trace.rows.iter().map(value).fold(0.0, f64::max);
     format!(
-        "Numbers over the window, as means over its intervals and trials: {}.",
-        words.join(", ")
+        "{name}: at most {:.1} users waited and {:.1} desktops were in use.",
+        most(|row| row.waiting),
+        most(|row| row.used)
     )
 }
 
-fn of_trace(grid: &Grid<'_>, trace: &DesktopTrace) -> (Panel, f64) {
-    let at = |start_ns: u64, length_ns: u64| start_ns as f64 + length_ns as f64 / 2.0;
-    let lines = OVER_TIME.iter().enumerate().map(|(number, (name, value))| {
-        let points = trace.rows.iter().map(|row| (at(row.start_ns, row.length_ns), value(row)));
-        let points: Vec<(f64, f64)> = points.collect();
-        let is_never = points.iter().all(|point| point.1 == 0.0);
-        Line {
-            class: format!("line s{number}"),
-            dashes: if number == 0 { "none" } else { dashes(number) },
-            tooltip: Some((*name).into()),
-            form: Form::Points(if is_never { vec![] } else { points }),
-        }
-    });
-    let end_ns = trace.rows.iter().map(|row| row.start_ns.saturating_add(row.length_ns)).max();
-    let title = grid.datastore(grid.cells[trace.cell].datastore);
-    (Panel { title, unit: Unit::Count, lines: lines.collect() }, end_ns.unwrap_or(0) as f64)
-}
-
-/// Two datastores side by side; before it the same with one below the other, for narrow screens.
-fn drawn(id: &str, title: &str, mut panels: Vec<(Panel, f64)>) -> Option<Markup> {
-    panels.retain(|(panel, end_ns)| !panel.is_empty() && *end_ns > 0.0);
-    if panels.is_empty() {
-        return None;
-    }
-    let height = |columns: usize| TOP + panels.len().div_ceil(columns) as f64 * (PLOT + GAP) + AXIS;
-    let mut markup = repeated_chart((NARROW, height(1)));
-    fill(&mut markup, &panels, 1);
-    markup.close();
-    let names: Vec<&str> = panels.iter().map(|(panel, _)| panel.title.as_str()).collect();
-    let described = format!("{}.", names.join(", "));
-    let mut wide = chart(id, height(2), &format!("Users and desktops: {title}"), &described);
-    fill(&mut wide, &panels, 2);
-    markup.append(wide);
-    Some(markup)
-}
-
-fn fill(markup: &mut Markup, panels: &[(Panel, f64)], columns: usize) {
-    for (index, (one, end_ns)) in panels.iter().enumerate() {
+fn fill(markup: &mut Markup, cells: &[(String, &DesktopTrace)], columns: usize) {
+    for (index, (name, trace)) in cells.iter().enumerate() {
         let left = LEFT + (index % columns) as f64 * NARROW;
-        let top = TOP + (index / columns) as f64 * (PLOT + GAP);
+        let top = (index / columns) as f64 * CELL;
         let right = left + NARROW - LEFT - RIGHT;
-        let frame = Frame { left, right, top, bottom: top + PLOT, span: (0.0, *end_ns) };
-        panel(markup, one, frame);
-        // Under the lowest panel of each column.
-        if index + columns >= panels.len() {
-            time_axis(markup, frame, 5);
-        }
+        let end = trace.rows.iter().map(end_ns).fold(1.0, f64::max);
+        text(markup, "name start strong", (left, top + 14.0), name);
+        let top = top + TITLE + HEAD;
+        let frame = Frame { left, right, top, bottom: top + WAITING, span: (0.0, end) };
+        panel(markup, &waiting(trace), frame);
+        let top = frame.bottom + GAP + HEAD;
+        let frame = Frame { top, bottom: top + DESKTOPS_PLOT, ..frame };
+        let edges: Vec<(f64, f64)> =
+            trace.rows.iter().map(|row| (row.start_ns as f64, end_ns(row))).collect();
+        let states = STATES.map(|(class, words, value)| Layer {
+            class,
+            words,
+            values: trace.rows.iter().map(value).collect(),
+        });
+        layers(markup, "desktops", &states, &edges, frame);
+        time_axis(markup, frame, 5);
     }
+}
+
+fn end_ns(row: &DesktopRow) -> f64 {
+    row.start_ns as f64 + row.length_ns as f64
+}
+
+fn waiting(trace: &DesktopTrace) -> Panel {
+    let points = trace
+        .rows
+        .iter()
+        .flat_map(|row| [(row.start_ns as f64, row.waiting), (end_ns(row), row.waiting)]);
+    let line = Line {
+        class: "line h0".into(),
+        dashes: "none",
+        tooltip: None,
+        form: Form::Points(points.collect()),
+    };
+    Panel { title: "users waiting".into(), unit: Unit::Few, lines: vec![line] }
 }
