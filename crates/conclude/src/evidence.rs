@@ -29,6 +29,11 @@ impl Evidence {
         Ok(Self { plan: header.plan, trials: file.trials()?, is_null, is_predicted })
     }
 
+    /// The study.
+    pub fn plan(&self) -> &StudyPlan {
+        &self.plan
+    }
+
     /// What the results say to the question, in the grammar of study files. Where a law is broken they
     /// say nothing, as in the study's own report.
     ///

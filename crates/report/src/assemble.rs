@@ -25,6 +25,7 @@ use crate::model::{
 use crate::noted::{Noted, each_once};
 use crate::phrases::{self, Remedies, SettingNames};
 use crate::settling::settling;
+use crate::title::Titles;
 use crate::wording::plural;
 
 /// Length of the means in charts over the whole study, as the `mpls-servers` study (2012) shows CPU and
@@ -372,7 +373,12 @@ fn remedies(header: &Header, names: SettingNames) -> Remedies {
 }
 
 /// A conclusion's finding about a subject.
-fn in_words(report: &Report, subject: String, finding: &LawFinding, remedies: Remedies) -> Finding {
+fn in_words(
+    report: &Report,
+    (subject, titles): (String, Titles),
+    finding: &LawFinding,
+    remedies: Remedies,
+) -> Finding {
     let mut finding = finding.clone();
     // A URL is the name of a datastore in the plan of a comparison, and a sentence has its label.
     if let Fact::UnlikePromises { promised, .. } = &mut finding.fact {
@@ -384,7 +390,7 @@ fn in_words(report: &Report, subject: String, finding: &LawFinding, remedies: Re
     Finding {
         severity: finding.severity,
         subject,
-        what: phrases::finding(&finding),
+        what: phrases::finding(&finding, titles),
         advice: phrases::remedy(&finding, remedies),
     }
 }
@@ -393,7 +399,7 @@ fn in_words(report: &Report, subject: String, finding: &LawFinding, remedies: Re
 fn unlike_promises(report: &Report, remedies: Remedies) -> Option<Finding> {
     let is_it = |fact: &Fact| matches!(fact, Fact::UnlikePromises { .. });
     let (_, found) = report.analysis.findings.iter().find(|(_, it)| is_it(&it.fact))?;
-    Some(in_words(report, String::new(), found, remedies))
+    Some(in_words(report, (String::new(), Titles::Usual), found, remedies))
 }
 
 fn findings(
@@ -408,7 +414,10 @@ fn findings(
         .analysis
         .findings
         .iter()
-        .map(|(cell, finding)| in_words(report, subject(*cell), finding, remedies))
+        .map(|(cell, finding)| {
+            let titles = Titles::of_cell(report.plan(), cell.and_then(|cell| cells.get(cell)));
+            in_words(report, (subject(*cell), titles), finding, remedies)
+        })
         .collect();
     // Each datastore of a comparison is one cell.
     let about = if report.is_comparison() { "more datastore" } else { "more cell" };

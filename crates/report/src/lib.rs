@@ -25,6 +25,7 @@ mod quantity;
 mod settling;
 mod svg;
 mod text;
+mod title;
 mod touched;
 mod wording;
 
@@ -41,8 +42,8 @@ pub use model::{
     StudyHostRow, TrialTrace, WorkloadCeiling,
 };
 pub use phrases::{
-    Setting, SettingNames, answer as answer_sentence, datastore_note, event_sentence,
-    left_sentence, opened_sentence, study_key,
+    Setting, SettingNames, answer_sentence, datastore_note, event_sentence, left_sentence,
+    opened_sentence, study_key,
 };
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};

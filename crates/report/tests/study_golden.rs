@@ -8,7 +8,7 @@ mod study_fixture;
 use std::path::Path;
 
 use stormeter_report::{Report, TerminalOptions, json, terminal};
-use study_fixture::{Shape, answers, disturbed, fixed_work, made, study, usual};
+use study_fixture::{Shape, answers, desktops, disturbed, fixed_work, made, study, usual};
 
 fn compare(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -36,6 +36,19 @@ fn fixed_work_on_a_terminal() {
 #[test]
 fn a_study_with_steps_on_a_terminal() {
     compare("study-steps.txt", &terminal(&disturbed(), hundred_columns()));
+}
+
+#[test]
+fn a_study_of_desktops_on_a_terminal() {
+    compare("study-desktops.txt", &terminal(&desktops(), hundred_columns()));
+}
+
+#[test]
+fn desktops_in_json() {
+    let all = json(&desktops());
+    let mut text = serde_json::to_string_pretty(&all["desktops"]).unwrap();
+    text.push('\n');
+    compare("study-desktops.json", &text);
 }
 
 #[test]
@@ -77,7 +90,7 @@ fn wide() -> Report {
 
 #[test]
 fn tables_fit_the_width_and_colour_changes_nothing_else() {
-    let of = [study as fn() -> Report, wide, disturbed, fixed_work];
+    let of = [study as fn() -> Report, wide, disturbed, fixed_work, desktops];
     let widths = [40, 50, 60, 70, 80, 100, 120];
     for (report, width) in of.iter().flat_map(|report| widths.map(|width| (report(), width))) {
         let plain = terminal(&report, TerminalOptions { width, ..TerminalOptions::default() });

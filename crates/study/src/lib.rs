@@ -48,6 +48,7 @@ mod reach;
 mod server_url;
 mod step;
 mod study_plan;
+mod users;
 
 pub use dealing::vms_of_host;
 pub use file::{

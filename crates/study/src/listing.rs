@@ -214,7 +214,7 @@ fn facts(plan: &StudyPlan, estimate: &Estimate) -> Vec<(&'static str, String)> {
         Unit::Interval => "an interval of a trial (intervals of one run are correlated)",
     };
     facts.push(("unit of observation", unit.into()));
-    facts.push(("metric", plan.design.metric.title().into()));
+    facts.push(("metric", plan.title_of(plan.design.metric).into()));
     facts.push(("seed", plan.seed.to_string()));
     facts.push(("time", time(estimate)));
     if let Some(limit_ns) = plan.design.time_limit_ns {

@@ -56,7 +56,7 @@ impl AnswerSource for OfStudies {
         for study in &self.studies {
             match study.answer(question) {
                 Ok(answer) => {
-                    let sentence = answer_sentence(&answer);
+                    let sentence = answer_sentence(&answer, study.plan());
                     return Ok(SourceAnswer { reply: answer.reply, sentence });
                 }
                 Err(error) => refused = error.message(),

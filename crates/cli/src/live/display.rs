@@ -7,11 +7,11 @@ use stormeter_results::{DatastoreNote, EventKind};
 use stormeter_runner::{BlockEnd, Estimate, Place, Progress, TrialStart};
 use stormeter_study::StudyPlan;
 use stormeter_trial::{Interval, Sample, TrialFailure};
-use stormeter_units::{format_bytes, format_count};
+use stormeter_units::format_bytes;
 
 use super::layout::{bar, clipped, flow};
 use super::screen::Screen;
-use super::under::{Under, latency, seconds};
+use super::under::{Counted, Under, seconds};
 
 /// The first block after which an interval is informative; before, it is always wide.
 const SAID_FROM: u32 = 5;
@@ -52,6 +52,8 @@ struct View {
     /// `IOPS ±3.1 %`, `wanted ±2 %`.
     precision: Option<[String; 2]>,
     trial: Option<Under>,
+    /// What the trials of the study count.
+    counted: Counted,
 }
 
 struct Wanted {
@@ -127,7 +129,11 @@ impl Display {
     /// A display for a run of this plan.
     pub(crate) fn of(plan: &StudyPlan, quiet: bool) -> Self {
         if !plan.is_comparison() {
-            return Self::new(&plan.study, quiet);
+            let mut display = Self::new(&plan.study, quiet);
+            if plan.is_of_desktops() {
+                display.view.counted = Counted::Users;
+            }
+            return display;
         }
         let short = datastore_labels(plan);
         let mut display = Self::new(&short.join(" / "), quiet);
@@ -201,7 +207,7 @@ impl Progress for Display {
             view.trials = Some(format!("trial {} of at most {}", place.number, place.of));
             view.failed = (place.failed > 0).then(|| format!("{} failed", place.failed));
         }
-        view.trial = Some(Under::new(what, start.length_ns));
+        view.trial = Some(Under::new(what, start.length_ns, view.counted));
         self.draw(true);
     }
 
@@ -218,8 +224,9 @@ impl Progress for Display {
             let Some(trial) = shown else { return };
             match outcome {
                 Ok(sample) => {
-                    let (what, iops) = (&trial.what, format_count(sample.iops()));
-                    self.screen.say_plainly(&format!("{what}: {iops} IOPS{}", trial.and_latency()));
+                    let done = counted(sample).done(sample.operations(), sample.iops());
+                    let what = &trial.what;
+                    self.screen.say_plainly(&format!("{what}: {done}{}", trial.and_latency()));
                 }
                 Err(reason) => self.screen.say(&format!("{}: trial failed: {reason}", trial.what)),
             }
@@ -230,9 +237,11 @@ impl Progress for Display {
             Err(reason) => self.screen.say(&format!("{trial}: failed: {reason}")),
             Ok(sample) => {
                 let mean = sample.total().latency_mean_ns();
-                let mean = mean.map_or(String::new(), |mean| format!(", {}", latency(mean)));
-                let iops = format_count(sample.iops());
-                self.screen.say_plainly(&format!("{trial}: {iops} IOPS{mean}"));
+                let counted = counted(sample);
+                let mean =
+                    mean.map_or(String::new(), |mean| format!(", {}", counted.latency(mean)));
+                let done = counted.done(sample.operations(), sample.iops());
+                self.screen.say_plainly(&format!("{trial}: {done}{mean}"));
             }
         }
     }
@@ -277,6 +286,11 @@ impl Progress for Display {
     fn note(&mut self, text: &str) {
         self.screen.say(text);
     }
+}
+
+/// What a trial has counted.
+fn counted(sample: &Sample) -> Counted {
+    if sample.desktops.is_some() { Counted::Users } else { Counted::Ios }
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use stormeter_study::{Cell, Metric};
 
 use crate::label::{datastore_labels, elide};
 use crate::model::Report;
+use crate::quantity::Quantity;
+use crate::title::Titles;
 
 /// How many characters of a name fit into the head of a column or next to a chart.
 const LONGEST_NAME: usize = 26;
@@ -80,6 +82,30 @@ impl<'a> Grid<'a> {
         named.map_or_else(|| format!("#{workload}"), |named| elide(&named.name, LONGEST_NAME))
     }
 
+    /// What metrics are called here.
+    pub(crate) fn titles(&self) -> Titles {
+        Titles::of_study(self.report.plan())
+    }
+
+    /// What metrics of a cell are called.
+    pub(crate) fn titles_of(&self, cell: usize) -> Titles {
+        Titles::of_cell(self.report.plan(), self.cells.get(cell))
+    }
+
+    /// A value of a cell for people. Where workloads of other kinds share the title, it has a unit of its own.
+    pub(crate) fn quantity(&self, cell: usize, metric: Metric, value: f64) -> Quantity {
+        let titles = self.titles_of(cell);
+        match titles == self.titles() {
+            true => titles.quantity(metric, value),
+            false => titles.alone(metric, value),
+        }
+    }
+
+    /// The title of a metric.
+    pub(crate) fn title(&self, metric: Metric) -> &'static str {
+        self.titles().of(metric)
+    }
+
     /// The loads of a workload, in order.
     pub(crate) fn loads_of(&self, workload: usize) -> Vec<&Load> {
         self.loads.iter().filter(|load| load.workload == workload).collect()
@@ -116,15 +142,16 @@ impl<'a> Grid<'a> {
             .collect()
     }
 
-    /// The metrics of the matrix: the primary one, the CPU cost, the latency and those of flushes and durable writes, as
-    /// far as they were measured.
+    /// The metrics of the matrix: the primary one, the CPU cost, the latency, that of the work at desktops, and those of
+    /// flushes and durable writes, as far as they were measured.
     pub(crate) fn headline_metrics(&self) -> Vec<Metric> {
         let cpu = [Metric::HostCpuPerIo, Metric::CpuPerIo, Metric::HostCpu];
         let cpu = cpu.into_iter().find(|&metric| self.has(metric));
         let mut metrics = vec![self.report.plan().design.metric];
         let durability =
             [Metric::FlushP50, Metric::FlushP99, Metric::DurableWriteP50, Metric::DurableWriteP99];
-        for metric in cpu.into_iter().chain([Metric::LatencyMean]).chain(durability) {
+        let others = [Metric::LatencyMean, Metric::WorkP99].into_iter().chain(durability);
+        for metric in cpu.into_iter().chain(others) {
             if !metrics.contains(&metric) {
                 metrics.push(metric);
             }

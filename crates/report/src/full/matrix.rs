@@ -11,7 +11,6 @@ use crate::capital::capital;
 use crate::change;
 use crate::compact::sentence::verdict_sign;
 use crate::printable::printable;
-use crate::quantity::metric_value;
 use crate::text::{Paint, Style, pad_left, pad_right, plain, push_line, wrap};
 
 /// Columns of white space between two datastores.
@@ -46,7 +45,7 @@ pub(super) fn matrix(
 ) -> bool {
     let title = format!(
         "{} ({}); baseline: {}",
-        capital(metric.title()),
+        capital(grid.title(metric)),
         words::better(metric),
         printable(&grid.datastore(grid.baseline()))
     );
@@ -207,7 +206,7 @@ impl Entry {
             let absolute = if is_failed { "failed" } else { "–" }.into();
             return Self { absolute, ..Self::default() };
         };
-        let absolute = metric_value(metric, value.value);
+        let absolute = grid.quantity(cell, metric, value.value).to_string();
         let relative = grid.relative(cell, metric).filter(|_| !grid.is_baseline(cell));
         let Some(relative) = relative else { return Self { absolute, ..Self::default() } };
         let interval = grid.interval(relative).map(|interval| {

@@ -6,6 +6,7 @@ use stormeter_trial::{RECOVERED_INTERVALS, RECOVERED_SHARE, Recovery, Sample};
 use super::grid::Grid;
 use crate::model::{Disturbed, StepMark, TrialTrace};
 use crate::quantity::{Quantity, decimals, duration};
+use crate::title::Titles;
 
 /// The steps of a trial with the ramp `ramp_ns`.
 pub(crate) fn disturbed(sample: &Sample, ramp_ns: u64) -> Disturbed {
@@ -61,7 +62,8 @@ pub(super) fn rows(disturbed: &Disturbed, write: fn(&Quantity) -> String) -> Vec
 }
 
 /// The trial as a whole in a sentence, in addition to its steps.
-pub(super) fn sentence(disturbed: &Disturbed) -> String {
+pub(super) fn sentence(disturbed: &Disturbed, titles: Titles) -> String {
+    let one = titles.completed();
     let mut parts = Vec::new();
     if let Some(dip) = disturbed.dip_share {
         parts.push(format!("deepest dip: {} % of the throughput before", decimals(100.0 * dip)));
@@ -70,8 +72,8 @@ pub(super) fn sentence(disturbed: &Disturbed) -> String {
         let (outage, interval) =
             (duration(outage_ns as f64), duration(disturbed.interval_ns as f64));
         parts.push(match outage_ns <= disturbed.interval_ns {
-            true => format!("no interval of {interval} without a completed I/O"),
-            false => format!("longest time without a completed I/O: {outage} ± {interval}"),
+            true => format!("no interval of {interval} without {one}"),
+            false => format!("longest time without {one}: {outage} ± {interval}"),
         });
     }
     if disturbed.failed_operations > 0 {

@@ -16,6 +16,7 @@ use crate::phrases;
 use crate::printable::printable;
 use crate::quantity::{Quantity, level_percent, percent};
 use crate::text::{Paint, Style, TerminalOptions, findings, plain, push_line, wrap};
+use crate::title::Titles;
 use crate::wording;
 
 /// The study as text, ending in a line break. Tables that are too wide are split by datastores.
@@ -45,12 +46,15 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     let answers = &report.analysis.answers;
     let shared = remarks::shared(answers);
     for (index, answer) in answers.iter().enumerate() {
-        self::answer(index, answer, &shared, width, paint, &mut text);
+        self::answer((index, answer), &shared, grid.titles(), (width, paint), &mut text);
         push_line(&mut text, "");
     }
     for one in &shared {
-        let note =
-            format!("{}: {}", one.of(answers.len()), printable(&phrases::remark(one.remark)));
+        let note = format!(
+            "{}: {}",
+            one.of(answers.len()),
+            printable(&phrases::remark(one.remark, grid.titles()))
+        );
         for line in wrap(&note, width, "note to ", "        ") {
             push_line(&mut text, &line);
         }
@@ -89,11 +93,10 @@ fn style_of(reply: Reply) -> Style {
 
 /// A question with its reply, the sentence and its basis.
 fn answer(
-    index: usize,
-    answer: &Answer,
+    (index, answer): (usize, &Answer),
     shared: &[Shared<'_>],
-    width: usize,
-    paint: Paint,
+    titles: Titles,
+    (width, paint): (usize, Paint),
     text: &mut String,
 ) {
     const HANG: &str = "   ";
@@ -118,30 +121,32 @@ fn answer(
     if answer.must && answer.reply == Reply::No {
         say(Style::Bad, "This must hold, and it does not.");
     }
-    say(Style::Plain, &phrases::answer(answer));
+    say(Style::Plain, &phrases::answer(answer, titles));
     let mut basis = Vec::new();
     if let Some(estimate) = &answer.estimate {
-        basis.push(words::estimate(answer, estimate));
+        basis.push(words::estimate(answer, estimate, titles));
     }
     basis.extend(answer.p_value.map(words::p_value));
     basis.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
-        basis.push(phrases::test(answer));
+        basis.push(phrases::test(answer, titles));
     }
     if !basis.is_empty() {
         say(Style::Dim, &basis.join("; "));
     }
-    parts(answer, width, text);
+    parts(answer, titles, width, text);
     anova(answer, width, text);
     for remark in remarks::own(answer, shared) {
-        for line in wrap(&printable(&phrases::remark(remark)), width, "   note: ", "         ") {
+        for line in
+            wrap(&printable(&phrases::remark(remark, titles)), width, "   note: ", "         ")
+        {
             push_line(text, &line);
         }
     }
 }
 
-fn parts(answer: &Answer, width: usize, text: &mut String) {
-    let scale = Scale::of(answer);
+fn parts(answer: &Answer, titles: Titles, width: usize, text: &mut String) {
+    let scale = Scale::of(answer, titles);
     let rows = answer.parts.iter().map(|part| {
         let interval =
             part.interval.map(|i| format!("({})", scale.range(part.value, &i))).unwrap_or_default();
@@ -240,7 +245,9 @@ fn steps(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut String) {
         for (_, line) in columns.lines(&rows, width) {
             push_line(text, &line);
         }
-        for line in wrap(&super::steps::sentence(disturbed), width, "    ", "    ") {
+        for line in
+            wrap(&super::steps::sentence(disturbed, grid.titles_of(cell)), width, "    ", "    ")
+        {
             push_line(text, &line);
         }
     }

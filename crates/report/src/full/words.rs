@@ -8,9 +8,9 @@ use stormeter_units::{format_bytes, format_count, format_duration_ns};
 use crate::change;
 use crate::model::{Report, WorkloadCeiling};
 use crate::phrases;
-use crate::quantity::{level_percent, metric_value, percent};
-use crate::svg::metric_tick;
+use crate::quantity::{level_percent, percent};
 use crate::text::plain;
+use crate::title::Titles;
 use crate::wording::{self, is_in_the_network, plural};
 
 /// A reply in a word or two.
@@ -66,19 +66,19 @@ pub(crate) enum Scale {
     /// As a change from the baseline.
     Ratio,
     /// In a metric's unit.
-    Of(Metric),
+    Of(Metric, Titles),
 }
 
 impl Scale {
     /// The notation of an answer's estimate and parts.
-    pub(crate) fn of(answer: &Answer) -> Self {
-        answer.unit().map_or(Scale::Ratio, Scale::Of)
+    pub(crate) fn of(answer: &Answer, titles: Titles) -> Self {
+        answer.unit().map_or(Scale::Ratio, |metric| Scale::Of(metric, titles))
     }
 
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Scale::Ratio => plain(&change::show(value)),
-            Scale::Of(metric) => metric_value(metric, value),
+            Scale::Of(metric, titles) => titles.alone(metric, value).to_string(),
         }
     }
 
@@ -87,7 +87,7 @@ impl Scale {
         match self {
             Scale::Ratio => change::tick(value, is_log),
             _ if value == 0.0 => "0".into(),
-            Scale::Of(metric) => metric_tick(metric, value),
+            Scale::Of(metric, titles) => titles.tick(metric, value),
         }
     }
 
@@ -95,14 +95,14 @@ impl Scale {
     pub(crate) fn range(self, value: f64, interval: &Interval) -> String {
         match self {
             Scale::Ratio => plain(&change::range(value, interval)),
-            Scale::Of(_) => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
+            Scale::Of(..) => format!("{} to {}", self.show(interval.low), self.show(interval.high)),
         }
     }
 }
 
 /// `nas / local, IOPS: −23.4 % (95 % CI −24.8 to −22.0 %)`.
-pub(crate) fn estimate(answer: &Answer, estimate: &AnswerEstimate) -> String {
-    let scale = Scale::of(answer);
+pub(crate) fn estimate(answer: &Answer, estimate: &AnswerEstimate, titles: Titles) -> String {
+    let scale = Scale::of(answer, titles);
     let interval = estimate.interval.map(|interval| {
         format!(
             " ({} % CI {})",
@@ -111,7 +111,7 @@ pub(crate) fn estimate(answer: &Answer, estimate: &AnswerEstimate) -> String {
         )
     });
     let value = scale.show(estimate.value);
-    format!("{}: {value}{}", phrases::estimated(answer), interval.unwrap_or_default())
+    format!("{}: {value}{}", phrases::estimated(answer, titles), interval.unwrap_or_default())
 }
 
 /// `p = 0.0031`, `p < 0.0001`.
@@ -265,17 +265,16 @@ fn desktops(load: &DesktopLoad) -> String {
     let mut who = Vec::new();
     if *arrivals_per_s > 0.0 {
         let most = users.map(|users| format!(", {users} in all")).unwrap_or_default();
-        who.push(format!(
-            "users come one by one, {} an hour{most}",
-            plain(&format_count(arrivals_per_s * 3600.0))
-        ));
+        let an_hour = format!("{:.1}", arrivals_per_s * 3600.0);
+        let an_hour = an_hour.strip_suffix(".0").unwrap_or(&an_hour);
+        who.push(format!("users come one by one, {an_hour} an hour{most}"));
     }
     if let Some(class) = class {
-        who.push(format!(
-            "{} at once after {}",
-            plural(class.users.into(), "user"),
-            duration(class.at_ns)
-        ));
+        let when = match class.at_ns {
+            0 => "from the start".into(),
+            at_ns => format!("after {}", duration(at_ns)),
+        };
+        who.push(format!("{} at once {when}", plural(class.users.into(), "user")));
     }
     let pool = match broker.pool {
         0 => "no desktop is kept ready".into(),
@@ -361,7 +360,13 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
         0 => "one driving thread a CPU, but no more than VMs".to_string(),
         threads => plural(threads.into(), "driving thread"),
     };
-    rows.push(("Load", format!("{} VMs; {outstanding}; {threads}", list(&plan.vms))));
+    rows.push((
+        "Load",
+        match plan.is_of_desktops() {
+            true => format!("{} places for desktops", list(&plan.vms)),
+            false => format!("{} VMs; {outstanding}; {threads}", list(&plan.vms)),
+        },
+    ));
     let prepare = match plan.prepare {
         Prepare::Random => "written once with what the workloads write",
         Prepare::Zero => "written once with zeros",
@@ -402,7 +407,7 @@ pub(crate) fn plan(report: &Report) -> Vec<(&'static str, String)> {
             "intervals at {level} %{shared}; differences within {} % are called equivalent; carried by {} where a \
              question names no metric",
             percent(plan.design.margin),
-            plan.design.metric.title()
+            Titles::of_study(plan).of(plan.design.metric)
         ),
     ));
     if plan.verify {

@@ -7,6 +7,7 @@ use stormeter_statistics::{AnswerEstimate, AnswerPart, AnswerRow, Reply};
 
 use super::interval::Ends;
 use crate::phrases;
+use crate::title::Titles;
 
 /// The answer to a question.
 #[derive(Serialize, JsonSchema)]
@@ -86,28 +87,32 @@ struct Part {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn of(answer: &'a stormeter_statistics::Answer) -> Self {
+    pub(super) fn of(answer: &'a stormeter_statistics::Answer, titles: Titles) -> Self {
         let rows = answer.table.as_ref().map(|table| table.rows.iter());
         Self {
             question: &answer.question,
             must: answer.must,
             reply: answer.reply,
-            sentence: phrases::answer(answer),
-            test: phrases::test(answer),
-            estimate: answer.estimate.as_ref().map(|it| Estimate::of(answer, it)),
+            sentence: phrases::answer(answer, titles),
+            test: phrases::test(answer, titles),
+            estimate: answer.estimate.as_ref().map(|it| Estimate::of(answer, it, titles)),
             p_value: answer.p_value,
             p_value_adjusted: answer.p_value_adjusted,
             anova: rows.map(|rows| rows.map(AnovaRow::of).collect()),
             parts: answer.parts.iter().map(Part::of).collect(),
-            remarks: answer.remarks.iter().map(phrases::remark).collect(),
+            remarks: answer.remarks.iter().map(|it| phrases::remark(it, titles)).collect(),
         }
     }
 }
 
 impl Estimate {
-    fn of(answer: &stormeter_statistics::Answer, estimate: &AnswerEstimate) -> Self {
+    fn of(
+        answer: &stormeter_statistics::Answer,
+        estimate: &AnswerEstimate,
+        titles: Titles,
+    ) -> Self {
         Self {
-            of: phrases::estimated(answer),
+            of: phrases::estimated(answer, titles),
             value: estimate.value.into(),
             interval: estimate.interval.map(Ends::from),
             level: estimate.level,

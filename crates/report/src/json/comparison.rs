@@ -162,7 +162,8 @@ fn why_invalid(grid: &Grid<'_>, cells: [usize; 2]) -> String {
     let own = report.analysis.findings.iter().find_map(|(cell, finding)| {
         let cell = cell.filter(|cell| cells.contains(cell))?;
         let is_invalid = finding.severity == Severity::Invalid;
-        is_invalid.then(|| format!("{}: {}", grid.name(cell), phrases::finding(finding)))
+        is_invalid
+            .then(|| format!("{}: {}", grid.name(cell), phrases::finding(finding, grid.titles())))
     });
     own.filter(|_| !report.is_comparison()).unwrap_or_else(|| reason(&report.findings))
 }

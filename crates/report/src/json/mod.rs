@@ -218,7 +218,7 @@ impl<'a> PrintedReport<'a> {
             unlike_promises: report.unlike_promises.as_ref().map(Finding::sentences),
             status: Status::of(report),
             comparisons: comparison::all(grid),
-            answers: analysis.answers.iter().map(Answer::of).collect(),
+            answers: analysis.answers.iter().map(|it| Answer::of(it, grid.titles())).collect(),
             cells: cells.map(|(index, summary)| Cell::of(grid, index, summary)).collect(),
             findings: &report.findings,
             power: analysis.power.map(|power| Power::of(plan, &power)),

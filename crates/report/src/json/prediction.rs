@@ -81,11 +81,11 @@ struct Component<'a> {
     queue_mean: Number,
     /// Share of the response time that is spent there, 0 to 1.
     response_share: Number,
-    /// Part of the response time that is service, in nanoseconds.
+    /// Part of the response time that is service, in nanoseconds; null for users of desktops, whose wait is not I/O alone.
     service_ns: Number,
-    /// Part of the response time that is waiting, in nanoseconds.
+    /// Part of the response time that is waiting, in nanoseconds; null for users of desktops.
     queue_ns: Number,
-    /// Part of the response time that is latency of wires and interrupts, in nanoseconds.
+    /// Part of the response time that is latency of wires and interrupts, in nanoseconds; null for users of desktops.
     latency_ns: Number,
 }
 
@@ -121,20 +121,23 @@ impl<'a> Prediction<'a> {
 impl<'a> Why<'a> {
     fn of(grid: &Grid<'a>, reasons: &'a CellReasons) -> Self {
         let why = &reasons.why;
+        let each = why::Each::of(grid, reasons.cell);
         Self {
             cell: reasons.cell,
             bottleneck: &why.components[why.bottleneck].name,
             saturated: why.is_saturated,
-            sentence: why::sentence(why, why::is_timed(grid, reasons.cell)),
+            sentence: why::sentence(why, each),
             response_ns: why.response_ns.into(),
             bounds: Bounds::of(why),
-            components: components(why),
+            components: components(why, each),
             elasticities: reasons.elasticities.iter().map(Speedup::of).collect(),
         }
     }
 }
 
-fn components(why: &CellWhy) -> Vec<Component<'_>> {
+fn components(why: &CellWhy, each: why::Each) -> Vec<Component<'_>> {
+    // Shares of I/Os cannot be times of users, whose waits are not I/O alone.
+    let ns = |ns: f64| Number::from(if each == why::Each::User { f64::NAN } else { ns });
     let components = why.components.iter().zip(&why.parts).map(|(component, part)| Component {
         name: &component.name,
         kind: component.kind,
@@ -143,9 +146,9 @@ fn components(why: &CellWhy) -> Vec<Component<'_>> {
         utilisation_most: component.utilisation_most.into(),
         queue_mean: component.queue_mean.into(),
         response_share: component.response_share.into(),
-        service_ns: part.service_ns.into(),
-        queue_ns: part.queue_ns.into(),
-        latency_ns: part.latency_ns.into(),
+        service_ns: ns(part.service_ns),
+        queue_ns: ns(part.queue_ns),
+        latency_ns: ns(part.latency_ns),
     });
     components.collect()
 }

@@ -4,31 +4,38 @@ use stormeter_statistics::{
     Answer, AnswerEstimate, FTest, FactorGrounds, Grounds, LevelDifference, NumberClaim,
     NumberGrounds, Observations, Outlook, Reply, TermResult, TestedLoads,
 };
+use stormeter_study::StudyPlan;
 
 use super::claim::{load, number as number_of, phrase, term};
 use super::number::{change, p_value, percent, plural, value};
 use super::{finding, unanswered};
+use crate::title::Titles;
 
 /// An answer as a sentence; where the results are invalid that it is about, with the reason.
-pub fn answer(answer: &Answer) -> String {
+pub(crate) fn answer(answer: &Answer, titles: Titles) -> String {
     let sentence = match &answer.grounds {
-        Grounds::Number(grounds) => number(answer.reply, grounds, answer.estimate.as_ref()),
-        Grounds::Factors(grounds) => factors(answer.reply, grounds),
-        Grounds::Unanswered(why) => format!("Not answered: {}.", unanswered(why)),
+        Grounds::Number(grounds) => number(answer.reply, grounds, answer.estimate.as_ref(), titles),
+        Grounds::Factors(grounds) => factors(answer.reply, grounds, titles),
+        Grounds::Unanswered(why) => format!("Not answered: {}.", unanswered(why, titles)),
     };
     match answer.invalid_by() {
-        Some(reason) => format!("{sentence} The reason: {}.", finding(reason)),
+        Some(reason) => format!("{sentence} The reason: {}.", finding(reason, titles)),
         None => sentence,
     }
 }
 
+/// The same in the words of a study.
+pub fn answer_sentence(of: &Answer, plan: &StudyPlan) -> String {
+    answer(of, Titles::of_study(plan))
+}
+
 /// What the estimate of an answer is of: `nas / local, IOPS`.
-pub(crate) fn estimated(answer: &Answer) -> String {
-    answer.claim().map(number_of).unwrap_or_default()
+pub(crate) fn estimated(answer: &Answer, titles: Titles) -> String {
+    answer.claim().map(|claim| number_of(claim, titles)).unwrap_or_default()
 }
 
 /// The estimate of a claim's number with its interval.
-pub(super) fn measure(claim: &NumberClaim, estimate: &AnswerEstimate) -> String {
+pub(super) fn measure(claim: &NumberClaim, estimate: &AnswerEstimate, titles: Titles) -> String {
     let AnswerEstimate { value: of, interval, .. } = estimate;
     let interval = interval.as_ref();
     match claim {
@@ -36,7 +43,7 @@ pub(super) fn measure(claim: &NumberClaim, estimate: &AnswerEstimate) -> String 
         NumberClaim::Trend { along, .. } => {
             format!("{} at each doubling of {}", change(*of, interval), along.factor().name())
         }
-        NumberClaim::Bounded { metric, .. } => value(*metric, *of, interval),
+        NumberClaim::Bounded { metric, .. } => value(*metric, *of, interval, titles),
     }
 }
 
@@ -49,10 +56,16 @@ pub(super) fn observations(of: Observations) -> String {
 }
 
 /// A claim about one number.
-fn number(reply: Reply, grounds: &NumberGrounds, estimate: Option<&AnswerEstimate>) -> String {
-    let claim = phrase(&grounds.claim);
+fn number(
+    reply: Reply,
+    grounds: &NumberGrounds,
+    estimate: Option<&AnswerEstimate>,
+    titles: Titles,
+) -> String {
+    let claim = phrase(&grounds.claim, titles);
     let none = if grounds.is_negligible { "negligible difference, " } else { "" };
-    let shown = estimate.map(|estimate| measure(&grounds.claim, estimate)).unwrap_or_default();
+    let shown =
+        estimate.map(|estimate| measure(&grounds.claim, estimate, titles)).unwrap_or_default();
     let size = observations(grounds.observations);
     let outlook = outlook(grounds.outlook);
     let (at, worst) = match &grounds.loads {
@@ -101,8 +114,8 @@ fn outlook(outlook: Option<Outlook>) -> String {
 }
 
 /// A claim about factors.
-fn factors(reply: Reply, grounds: &FactorGrounds) -> String {
-    let title = grounds.metric.title();
+fn factors(reply: Reply, grounds: &FactorGrounds, titles: Titles) -> String {
+    let title = titles.of(grounds.metric);
     let list = list(grounds);
     let tests: Vec<String> = grounds.terms.iter().filter_map(f_test).collect();
     let sizes: Vec<String> = grounds.terms.iter().filter_map(largest).collect();

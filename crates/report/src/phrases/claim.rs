@@ -5,6 +5,7 @@ use stormeter_study::Metric;
 use stormeter_study::question::{Bound, Change, Factor, Relation, limit_text};
 
 use super::number::plural;
+use crate::title::Titles;
 
 /// A claim about one number, and its contrary.
 pub(super) struct Phrase {
@@ -15,13 +16,13 @@ pub(super) struct Phrase {
 }
 
 /// A claim about one number as a phrase.
-pub(super) fn phrase(claim: &NumberClaim) -> Phrase {
+pub(super) fn phrase(claim: &NumberClaim, titles: Titles) -> Phrase {
     match claim {
         NumberClaim::Compared { subject, object, relation, metric } => {
-            comparison(subject, object, relation, *metric)
+            comparison(subject, object, relation, titles.of(*metric))
         }
         NumberClaim::Trend { metric, datastore, grows, along } => {
-            let (title, factor) = (metric.title(), along.factor().name());
+            let (title, factor) = (titles.of(*metric), along.factor().name());
             let (verb, base) = if *grows { ("grows", "grow") } else { ("falls", "fall") };
             Phrase {
                 yes: format!("{title} of {datastore} {verb} with {factor}"),
@@ -29,7 +30,7 @@ pub(super) fn phrase(claim: &NumberClaim) -> Phrase {
             }
         }
         NumberClaim::Bounded { metric, datastore, bound, limit } => {
-            let (title, limit) = (metric.title(), limit_text(*metric, *limit));
+            let (title, limit) = (titles.of(*metric), self::limit(*metric, *limit, titles));
             let side = match bound {
                 Bound::AtLeast => "at least",
                 Bound::AtMost => "at most",
@@ -42,9 +43,16 @@ pub(super) fn phrase(claim: &NumberClaim) -> Phrase {
     }
 }
 
+/// A limit as it was asked for, in the unit of the title.
+fn limit(metric: Metric, limit: f64, titles: Titles) -> String {
+    match titles.value(metric, limit) {
+        same if same == limit => limit_text(metric, limit),
+        _ => titles.quantity(metric, limit).to_string(),
+    }
+}
+
 /// The phrase of a comparison. The metric's title stands where a phrase needs it.
-fn comparison(subject: &str, object: &str, relation: &Relation, metric: Metric) -> Phrase {
-    let title = metric.title();
+fn comparison(subject: &str, object: &str, relation: &Relation, title: &str) -> Phrase {
     let bound = |least: &str, percent: f64| match percent {
         0.0 if least == "at least" => String::new(),
         percent => format!("{least} {percent} % "),
@@ -73,17 +81,17 @@ fn comparison(subject: &str, object: &str, relation: &Relation, metric: Metric) 
 }
 
 /// The number that a claim is about: `nas / local, IOPS`, `mean latency of nas`.
-pub(super) fn number(claim: &NumberClaim) -> String {
+pub(super) fn number(claim: &NumberClaim, titles: Titles) -> String {
     match claim {
         NumberClaim::Compared { subject, object, metric, .. } => {
-            format!("{subject} / {object}, {}", metric.title())
+            format!("{subject} / {object}, {}", titles.of(*metric))
         }
         NumberClaim::Trend { metric, datastore, along, .. } => {
             let factor = along.factor().name();
-            format!("{} of {datastore}, each doubling of {factor}", metric.title())
+            format!("{} of {datastore}, each doubling of {factor}", titles.of(*metric))
         }
         NumberClaim::Bounded { metric, datastore, .. } => {
-            format!("{} of {datastore}", metric.title())
+            format!("{} of {datastore}", titles.of(*metric))
         }
     }
 }
@@ -127,8 +135,26 @@ mod tests {
     #[test]
     fn phrases_have_a_contrary() {
         let relation = Relation::AtMost { change: Change::Higher, percent: 10.0 };
-        let phrase = comparison("a", "b", &relation, Metric::CpuPerIo);
+        let phrase = comparison("a", "b", &relation, Metric::CpuPerIo.title());
         assert_eq!(phrase.yes, "a has at most 10 % higher initiator CPU per I/O than b");
         assert_eq!(phrase.no, "a does not have at most 10 % higher initiator CPU per I/O than b");
+    }
+
+    #[test]
+    fn users_are_asked_for_by_the_hour_and_waits_as_they_were() {
+        let asked = |metric, limit, titles| {
+            let (datastore, bound) = ("nas".into(), Bound::AtLeast);
+            phrase(&NumberClaim::Bounded { metric, datastore, bound, limit }, titles).yes
+        };
+        let (users, usual) = (Titles::Users, Titles::Usual);
+        assert_eq!(
+            asked(Metric::Iops, 0.01, users),
+            "users served an hour of nas is at least 36.0"
+        );
+        assert_eq!(asked(Metric::Iops, 0.01, usual), "IOPS of nas is at least 0.01");
+        assert_eq!(
+            asked(Metric::LatencyP95, 1e10, users),
+            "p95 wait until usable of nas is at least 10s"
+        );
     }
 }

@@ -50,7 +50,7 @@ fn idle(IdleReading { busy_share, length_ns, others_io_share }: &IdleReading) ->
     });
     format!(
         "this machine's CPUs were {:.1} % busy in {} of idling; that share is subtracted from host CPU per \
-         I/O{others}",
+         operation{others}",
         busy_share * 100.0,
         format_duration_ns(*length_ns as f64)
     )
@@ -95,12 +95,12 @@ mod tests {
             (
                 idle(None),
                 "this machine's CPUs were 2.0 % busy in 1.00s of idling; that share is subtracted from host CPU per \
-                 I/O",
+                 operation",
             ),
             (
                 idle(Some(0.3)),
                 "this machine's CPUs were 2.0 % busy in 1.00s of idling; that share is subtracted from host CPU per \
-                 I/O; meanwhile other programs waited for storage for 30 % of the time, so its figures are partly \
+                 operation; meanwhile other programs waited for storage for 30 % of the time, so its figures are partly \
                  theirs",
             ),
             (

@@ -11,12 +11,12 @@ use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use super::number::p_value as p_value_of;
 use super::promise::unlike;
-use crate::quantity::metric_value;
+use crate::title::Titles;
 use crate::wording::{listed, plural};
 
 /// A finding: `in 3 of 9 trials, for example: 2 I/Os failed or came back short`.
-pub(crate) fn finding(finding: &LawFinding) -> String {
-    let what = fact(&finding.fact);
+pub(crate) fn finding(finding: &LawFinding, titles: Titles) -> String {
+    let what = fact(&finding.fact, titles);
     match finding.seen_in {
         Some(SeenIn { trials, of }) => format!("in {trials} of {of} trials, for example: {what}"),
         None => what,
@@ -24,15 +24,16 @@ pub(crate) fn finding(finding: &LawFinding) -> String {
 }
 
 /// Why a trial is not a measurement.
-fn broken_by(broken: &BrokenBy) -> String {
+fn broken_by(broken: &BrokenBy, titles: Titles) -> String {
     match broken {
         BrokenBy::Failure(failure) => failure.to_string(),
-        BrokenBy::Law(law) => fact(law),
+        BrokenBy::Law(law) => fact(law, titles),
     }
 }
 
 /// What was found. One match without a wildcard, so that no kind of finding goes without words.
-fn fact(fact: &Fact) -> String {
+fn fact(fact: &Fact, titles: Titles) -> String {
+    let rate = titles.of(Metric::Iops);
     match fact {
         Fact::ImpossibleBytes { kind, operations, smallest_bytes, largest_bytes, moved_bytes } => {
             format!(
@@ -50,6 +51,10 @@ fn fact(fact: &Fact) -> String {
             let parts = parts.map(|(users, what)| format!("{users} {what}"));
             format!("of {}, {}: waits are those of the others", plural(*came, "user"), listed(parts))
         }
+        Fact::LittlesLaw { product, outstanding } if titles == Titles::Users => format!(
+            "users served a second × mean wait is {product:.2} waiting users, but {outstanding:.2} waited on average \
+             (Little's law)"
+        ),
         Fact::LittlesLaw { product, outstanding } => format!(
             "IOPS × mean latency is {product:.2} outstanding I/Os, but {outstanding:.2} were outstanding on \
              average (Little's law)"
@@ -59,10 +64,11 @@ fn fact(fact: &Fact) -> String {
              are still being submitted"
         ),
         Fact::TalliesDiffer { operations, tally, count } => {
+            let counted = format!("{}s", titles.operation());
             let (what, tally) = match tally {
-                Tally::Histograms => ("I/Os", "the histograms hold"),
-                Tally::Intervals => ("I/Os", "the intervals hold"),
-                Tally::Disks => ("I/Os", "the disks hold"),
+                Tally::Histograms => (counted.as_str(), "the histograms hold"),
+                Tally::Intervals => (counted.as_str(), "the intervals hold"),
+                Tally::Disks => (counted.as_str(), "the disks hold"),
                 Tally::Flushes => ("flushes", "their histogram holds"),
             };
             format!("{operations} {what} were counted, but {tally} {count}")
@@ -87,7 +93,10 @@ fn fact(fact: &Fact) -> String {
             let when = if *disturbed { ", while the study's steps disturbed the storage" } else { "" };
             format!("{count} I/Os failed or came back short{first}{when}")
         }
-        Fact::NoIo => "not one I/O completed within the measured window".into(),
+        Fact::NoIo => match titles {
+            Titles::Usual => "not one I/O completed within the measured window".into(),
+            Titles::Users => "not one user was served within the measured window".into(),
+        },
         Fact::EndedEarly(ended) => format!("the trial did not come to its end: {ended}"),
         Fact::Backlog { offered_per_s, served_per_s, left } => {
             let left = match left {
@@ -111,8 +120,12 @@ fn fact(fact: &Fact) -> String {
             format!("{wrong} of {of} blocks read back {were} not what was written{first}")
         }
         Fact::UnevenLoad { candidate_per_s, baseline_per_s } => format!(
-            "CPU time per I/O is compared at {candidate_per_s:.0} and {baseline_per_s:.0} I/Os a second: it depends \
-             on the rate, so part of the difference is due to the load"
+            "CPU time per {} is compared at {:.0} and {:.0} {}: it depends on the rate, so part of the difference is due \
+             to the load",
+            titles.operation(),
+            titles.value(Metric::Iops, *candidate_per_s),
+            titles.value(Metric::Iops, *baseline_per_s),
+            titles.counted(),
         ),
         Fact::TrialsFailed(failed) => {
             format!("{} failed: {}", plural(u64::from(failed.count), "trial"), failed.first)
@@ -123,7 +136,7 @@ fn fact(fact: &Fact) -> String {
                 "{} of {} blocks {were} measured again because a trial broke; the first: {}",
                 again.blocks,
                 again.of,
-                broken_by(&again.first)
+                broken_by(&again.first, titles)
             )
         }
         // The machine that drives the load: its CPUs and its memory.
@@ -145,9 +158,10 @@ fn fact(fact: &Fact) -> String {
             share * 100.0
         ),
         Fact::BusyBefore(share) => format!(
-            "this machine's CPUs were {:.0} % busy before the load began; that share is subtracted from host CPU \
-             per I/O, which is uncertain by as much as that share varies",
-            share * 100.0
+            "this machine's CPUs were {:.0} % busy before the load began; that share is subtracted from {}, which \
+             is uncertain by as much as that share varies",
+            share * 100.0,
+            titles.of(Metric::HostCpuPerIo)
         ),
         Fact::AccountsReadLate { late_ns } => format!(
             "the CPU time of process, target and host was read {} after an end of the window",
@@ -211,15 +225,15 @@ fn fact(fact: &Fact) -> String {
         ),
         // How the load went over time.
         Fact::NotSettled(seen) => {
-            format!("{} IOPS had not settled when the window opened (MSER-5)", in_trials(seen))
+            format!("{} {rate} had not settled when the window opened (MSER-5)", in_trials(seen))
         }
         Fact::Drift { seen_in, most } => format!(
-            "{} IOPS drifted within the window, by up to {}",
+            "{} {rate} drifted within the window, by up to {}",
             in_trials(seen_in),
             signed(*most)
         ),
         Fact::SlowFluctuation(seen) => format!(
-            "{} IOPS fluctuated slowly (strong autocorrelation), so a trial is worth fewer than \
+            "{} {rate} fluctuated slowly (strong autocorrelation), so a trial is worth fewer than \
              {FEWEST_EFFECTIVE} independent samples",
             in_trials(seen)
         ),
@@ -230,8 +244,8 @@ fn fact(fact: &Fact) -> String {
             };
             format!(
                 "{had} {}, the other {others} had {} ({}): the verdict contains both",
-                named(*metric, *first_value),
-                metric_value(*metric, *other_value),
+                named(*metric, *first_value, titles),
+                titles.quantity(*metric, *other_value),
                 signed(other_value / first_value - 1.0),
             )
         }
@@ -239,8 +253,8 @@ fn fact(fact: &Fact) -> String {
             format!(
                 "from block to block the trend was {} to {} ({} over {blocks} blocks, {}): the verdict \
                  holds for this time only",
-                named(*metric, *from),
-                metric_value(*metric, *to),
+                named(*metric, *from, titles),
+                titles.quantity(*metric, *to),
                 signed(*change),
                 p_value_of(*p_value),
             )
@@ -326,10 +340,11 @@ fn in_trials(seen: &SeenIn) -> String {
 }
 
 /// A value with its metric: `1 201 IOPS`, `mean latency 3.4ms`.
-fn named(metric: Metric, value: f64) -> String {
+fn named(metric: Metric, value: f64, titles: Titles) -> String {
+    let (title, value) = (titles.of(metric), titles.quantity(metric, value));
     match metric {
-        Metric::Iops => format!("{} IOPS", metric_value(metric, value)),
-        _ => format!("{} {}", metric.title(), metric_value(metric, value)),
+        Metric::Iops => format!("{value} {title}"),
+        _ => format!("{title} {value}"),
     }
 }
 

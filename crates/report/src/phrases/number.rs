@@ -3,7 +3,8 @@
 use stormeter_statistics::Interval;
 use stormeter_study::Metric;
 
-use crate::quantity::{self, metric_value};
+use crate::quantity;
+use crate::title::Titles;
 use crate::{change, wording};
 
 /// A ratio as a change, with its interval: `+3.4 % (90 % CI +1.0 to +5.9 %)`; from half or double on, `2.3 times`.
@@ -12,8 +13,13 @@ pub(super) fn change(ratio: f64, interval: Option<&Interval>) -> String {
 }
 
 /// A value of a metric, with its interval: `5.00ms (90 % CI 4.20ms to 5.80ms)`.
-pub(super) fn value(metric: Metric, value: f64, interval: Option<&Interval>) -> String {
-    let write = |value| of_metric(metric, value);
+pub(super) fn value(
+    metric: Metric,
+    value: f64,
+    interval: Option<&Interval>,
+    titles: Titles,
+) -> String {
+    let write = |value| of_metric(metric, value, titles);
     with_interval(value, interval, write, |_, Interval { low, high, .. }| {
         format!("{} to {}", write(*low), write(*high))
     })
@@ -39,10 +45,10 @@ fn with_interval(
     text.replace('\u{202f}', " ")
 }
 
-fn of_metric(metric: Metric, value: f64) -> String {
+fn of_metric(metric: Metric, value: f64, titles: Titles) -> String {
     match metric {
         Metric::HostCpu => format!("{:.1} %", 100.0 * value),
-        _ => metric_value(metric, value),
+        _ => titles.quantity(metric, value).to_string(),
     }
 }
 
@@ -79,8 +85,8 @@ mod tests {
 
     #[test]
     fn values_have_their_unit() {
-        assert_eq!(value(Metric::LatencyP99, 5e6, None), "5.00ms");
-        assert_eq!(value(Metric::HostCpu, 0.256, None), "25.6 %");
+        assert_eq!(value(Metric::LatencyP99, 5e6, None, Titles::Usual), "5.00ms");
+        assert_eq!(value(Metric::HostCpu, 0.256, None, Titles::Usual), "25.6 %");
         assert_eq!(p_value(0.01234), "p = 0.0123");
         assert_eq!(p_value(1e-9), "p < 0.0001");
     }

@@ -12,17 +12,18 @@ use super::answer::{difference, measure};
 use super::claim::term;
 use super::number::{p_value, percent, plural};
 use super::unanswered;
+use crate::title::Titles;
 
 /// Of this many datastores the correlation of their intervals is listed.
 const MOST_LISTED: usize = 4;
 
 /// A remark about an answer.
-pub(crate) fn remark(remark: &AnswerRemark) -> String {
+pub(crate) fn remark(remark: &AnswerRemark, titles: Titles) -> String {
     match remark {
         AnswerRemark::LoadsLeftOut { count, why } => {
             let was = if *count == 1 { "was" } else { "were" };
             let loads = plural(*count, "load");
-            format!("{loads} could not be compared and {was} left out: {}", unanswered(why))
+            format!("{loads} could not be compared and {was} left out: {}", unanswered(why, titles))
         }
         AnswerRemark::BelowResolution(least) => format!(
             "Predicted differences below {} are treated as zero: they are below the model's resolution.",
@@ -38,7 +39,7 @@ pub(crate) fn remark(remark: &AnswerRemark) -> String {
                 .into()
         }
         AnswerRemark::NoIntervals(metric) => {
-            format!("Intervals have no {}, so the trial is the unit here.", metric.title())
+            format!("Intervals have no {}, so the trial is the unit here.", titles.of(*metric))
         }
         AnswerRemark::FewBlocks { blocks, rule } => format!(
             "Only {}: the interval rests on a poorly known spread; {rule} or more are the rule.",
@@ -46,19 +47,19 @@ pub(crate) fn remark(remark: &AnswerRemark) -> String {
         ),
         AnswerRemark::NotNormal { w, p, rank } => not_normal(*w, *p, *rank),
         AnswerRemark::UnlikeFirstBlocks { claim, blocks, first, rest } => {
-            unlike_first_blocks(claim, *blocks, *first, *rest)
+            unlike_first_blocks(claim, *blocks, (*first, *rest), titles)
         }
         AnswerRemark::BlocksAlike { lag1 } => format!(
             "Neighbouring blocks resemble one another (autocorrelation {lag1:.2}), so the interval may be too \
              narrow: use longer trials."
         ),
-        AnswerRemark::CorrelatedIntervals(found) => correlated(found),
+        AnswerRemark::CorrelatedIntervals(found) => correlated(found, titles),
         AnswerRemark::OneRun => {
             "There is one run of each cell: what differs from run to run (placement, caches, other load) is in the \
              difference but not in its interval."
                 .into()
         }
-        AnswerRemark::RatioRule(found) => ratio_rule(found),
+        AnswerRemark::RatioRule(found) => ratio_rule(found, titles),
         AnswerRemark::WithinMargin { factors, margin } => format!(
             "{} makes a difference that is real but within the {} margin: too small to matter.",
             term(factors),
@@ -90,12 +91,18 @@ fn not_normal(w: f64, p: f64, rank: Option<RankCheck>) -> String {
     )
 }
 
-fn unlike_first_blocks(claim: &NumberClaim, blocks: usize, first: f64, rest: f64) -> String {
+fn unlike_first_blocks(
+    claim: &NumberClaim,
+    blocks: usize,
+    (first, rest): (f64, f64),
+    titles: Titles,
+) -> String {
     let are = match blocks {
         1 => "block is".to_string(),
         _ => format!("{blocks} blocks are"),
     };
-    let value = |value| measure(claim, &AnswerEstimate { value, interval: None, level: 0.0 });
+    let value =
+        |value| measure(claim, &AnswerEstimate { value, interval: None, level: 0.0 }, titles);
     format!(
         "The first {are} unlike the others ({} and {}), and the answer contains both: use a longer ramp, or an \
          earlier run on the same storage.",
@@ -104,7 +111,7 @@ fn unlike_first_blocks(claim: &NumberClaim, blocks: usize, first: f64, rest: f64
     )
 }
 
-fn correlated(found: &CorrelatedIntervals) -> String {
+fn correlated(found: &CorrelatedIntervals, titles: Titles) -> String {
     let count = |own: &DatastoreDependence| {
         let of = &own.dependence;
         format!(
@@ -123,15 +130,16 @@ fn correlated(found: &CorrelatedIntervals) -> String {
         "Intervals of one run are correlated ({}{more}). A sound interval with the effective numbers: {}; the answer \
          with it: {reply}.",
         counts.join("; "),
-        measure(&found.claim, &found.sound),
+        measure(&found.claim, &found.sound, titles),
     )
 }
 
-fn ratio_rule(found: &RatioRule) -> String {
+fn ratio_rule(found: &RatioRule, titles: Titles) -> String {
     let RatioRule { metric, ruled, welch } = found;
     let method = if ruled.method == Method::Pooled { "pooled" } else { "not pooled" };
     // In the unit in which the metric is stored, since a difference may be negative.
     let unit = match metric {
+        Metric::Iops if titles == Titles::Users => "users/s",
         Metric::Iops => "IOPS",
         Metric::Throughput => "bytes/s",
         Metric::Updates => "updates/s",
@@ -185,8 +193,9 @@ mod tests {
     /// Remarks that the answers of `tests/answers.rs` do not have.
     #[test]
     fn what_is_seldom_found_has_its_sentence_too() {
-        let said =
-            |statistic| remark(&AnswerRemark::Residuals(ResidualCheck { statistic, p: 0.0004 }));
+        let said = |statistic| {
+            remark(&AnswerRemark::Residuals(ResidualCheck { statistic, p: 0.0004 }), Titles::Usual)
+        };
         let spread = said(ResidualStatistic::Spread { f: 7.5 });
         assert!(spread.starts_with("The groups do not spread alike: "), "{spread}");
         assert!(spread.ends_with("(Brown-Forsythe F = 7.500, p = 4.0e-4)."), "{spread}");
@@ -194,10 +203,11 @@ mod tests {
         assert!(order.ends_with("(lag-1 autocorrelation 0.610, p = 4.0e-4)."), "{order}");
         let outlier = said(ResidualStatistic::Outlier { g: 4.2, place: 18 });
         assert!(outlier.starts_with("Residual number 18 in the order of measurement"), "{outlier}");
-        let without_ranks = remark(&AnswerRemark::NotNormal { w: 0.5, p: 0.001, rank: None });
+        let without_ranks =
+            remark(&AnswerRemark::NotNormal { w: 0.5, p: 0.001, rank: None }, Titles::Usual);
         assert!(without_ranks.ends_with("for a rank test."), "{without_ranks}");
         let why = Unanswered::MissingCombination;
-        let left_out = remark(&AnswerRemark::LoadsLeftOut { count: 2, why });
+        let left_out = remark(&AnswerRemark::LoadsLeftOut { count: 2, why }, Titles::Usual);
         let expected = "2 loads could not be compared and were left out: not every combination";
         assert!(left_out.starts_with(expected), "{left_out}");
     }

@@ -6,13 +6,14 @@ use stormeter_statistics::{
 
 use super::answer::observations;
 use super::claim::term;
+use crate::title::Titles;
 
 /// The test of an answer; `none` without one.
-pub(crate) fn test(answer: &Answer) -> String {
+pub(crate) fn test(answer: &Answer, titles: Titles) -> String {
     match &answer.test {
         None => "none".into(),
         Some(TestUsed::T(test)) => t_test(test),
-        Some(TestUsed::Variance(test)) => variance(test),
+        Some(TestUsed::Variance(test)) => variance(test, titles),
     }
 }
 
@@ -48,8 +49,8 @@ fn t_test(test: &TTest) -> String {
     name
 }
 
-fn variance(test: &VarianceTest) -> String {
-    let (title, names) = (test.metric.title(), term(&test.factors));
+fn variance(test: &VarianceTest, titles: Titles) -> String {
+    let (title, names) = (titles.of(test.metric), term(&test.factors));
     let (df, size) = (test.residual_df, observations(test.observations));
     let mut name = match test.observations {
         Observations::Blocks(_) => format!(

@@ -16,6 +16,7 @@ use stormeter_trial::{
 };
 
 use super::{Remedies, Setting, SettingNames, finding, remedy, study_key};
+use crate::title::Titles;
 
 fn all() -> Vec<Fact> {
     const GIB: u64 = 1 << 30;
@@ -182,7 +183,7 @@ fn every_finding_reads_as_the_golden_file_has_it() {
         let predicted = remedy(&found, predicted);
         let [options, study] = [option, study_key]
             .map(|names: SettingNames| remedy(&found, Remedies::Measured(names)));
-        text += &format!("{}\n  {options}\n", finding(&found));
+        text += &format!("{}\n  {options}\n", finding(&found, Titles::Usual));
         if study != options {
             text += &format!("  in a study: {study}\n");
         }
@@ -216,12 +217,37 @@ fn every_kind_of_finding_is_in_the_golden_file() {
 }
 
 #[test]
+fn users_of_desktops_are_no_ios() {
+    let are_of_operations = |fact: &Fact| {
+        matches!(
+            fact,
+            Fact::LittlesLaw { .. }
+                | Fact::NoIo
+                | Fact::UnevenLoad { .. }
+                | Fact::BusyBefore(_)
+                | Fact::NotSettled(_)
+                | Fact::Drift { .. }
+                | Fact::SlowFluctuation(_)
+                | Fact::UnlikeFirstBlocks { .. }
+                | Fact::Trend { .. }
+                | Fact::TalliesDiffer { tally: Tally::Histograms | Tally::Intervals, .. }
+        )
+    };
+    let found = all().into_iter().filter(are_of_operations).map(LawFinding::invalid);
+    let all: Vec<String> = found.map(|found| finding(&found, Titles::Users)).collect();
+    assert!(all.len() >= 9, "{all:#?}");
+    for text in &all {
+        assert!(!text.contains("I/O") && !text.contains("IOPS"), "{text}");
+    }
+}
+
+#[test]
 fn what_several_trials_show_is_said_with_how_many() {
     let seen_in = Some(SeenIn { trials: 3, of: 9 });
     let found = LawFinding { seen_in, ..LawFinding::invalid(Fact::NoIo) };
     let expected =
         "in 3 of 9 trials, for example: not one I/O completed within the measured window";
-    assert_eq!(finding(&found), expected);
+    assert_eq!(finding(&found, Titles::Usual), expected);
 }
 
 #[test]

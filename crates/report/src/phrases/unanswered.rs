@@ -4,9 +4,10 @@ use stormeter_statistics::Unanswered;
 
 use super::claim::{load, loaded};
 use super::number::plural;
+use crate::title::Titles;
 
 /// The clause.
-pub(super) fn unanswered(why: &Unanswered) -> String {
+pub(super) fn unanswered(why: &Unanswered, titles: Titles) -> String {
     match why {
         Unanswered::NotUnderstood(error) => error.message(),
         Unanswered::NoSuchDatastore(name) => format!("the study has no datastore {name}"),
@@ -17,14 +18,14 @@ pub(super) fn unanswered(why: &Unanswered) -> String {
             workloads.join(", ")
         ),
         Unanswered::NoSuchReduction { metric, percent } => {
-            format!("no {} can be lower by {percent} %: ask for less than 100 %", metric.title())
+            format!("no {} can be lower by {percent} %: ask for less than 100 %", titles.of(*metric))
         }
         Unanswered::Invalid { cell, .. } => format!("the result of {} is invalid", loaded(cell)),
         Unanswered::NoTrial(cell) => {
             format!("{} has no measured trial at {}", cell.datastore, load(&cell.load))
         }
         Unanswered::NoValue { cell, metric } => {
-            format!("the trials of {} have no {}", loaded(cell), metric.title())
+            format!("the trials of {} have no {}", loaded(cell), titles.of(*metric))
         }
         Unanswered::FewBlocks { blocks } => {
             let was = if *blocks == 1 { "was" } else { "were" };
@@ -38,7 +39,7 @@ pub(super) fn unanswered(why: &Unanswered) -> String {
             format!(
                 "{} {has} a value of {} for every combination, and at least 2 are needed (better 5)",
                 plural(*blocks, "block"),
-                metric.title()
+                titles.of(*metric)
             )
         }
         Unanswered::FewIntervals(cell) => {

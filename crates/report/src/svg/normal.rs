@@ -2,9 +2,8 @@
 //! whether the assumption of a t test is far off.
 
 use stormeter_statistics::{Bins, Histogram, Summary};
-use stormeter_study::Metric;
 
-use super::{Scale, columns, line, metric_tick, path, small_chart, text};
+use super::{Scale, columns, line, path, small_chart, text};
 use crate::markup::Markup;
 
 const WIDTH: f64 = 236.0;
@@ -16,11 +15,11 @@ const MOST_COLUMNS: usize = 24;
 /// Fewer observations are not drawn.
 pub(crate) const LEAST: usize = 8;
 
-/// The chart; `None` with fewer than [`LEAST`] observations or without a spread.
+/// The chart; `tick` writes values. `None` with fewer than [`LEAST`] observations or without a spread.
 pub(crate) fn normal(
     observations: &[f64],
     spread: &Summary,
-    metric: Metric,
+    tick: &dyn Fn(f64) -> String,
     name: &str,
     color: &str,
 ) -> Option<Markup> {
@@ -42,8 +41,8 @@ pub(crate) fn normal(
     let description = format!(
         "{} observations, mean {}, SD {}, skewness {skewness}.",
         spread.n,
-        metric_tick(metric, spread.mean),
-        metric_tick(metric, sd)
+        tick(spread.mean),
+        tick(sd)
     );
     let mut markup = small_chart((WIDTH, HEIGHT), name, &description);
     text(&mut markup, "note start", (6.0, 12.0), &crate::label::elide(name, 40));
@@ -65,7 +64,7 @@ pub(crate) fn normal(
     for value in [spread.min, spread.max] {
         let at = x.at(value).clamp(26.0, WIDTH - 26.0);
         line(&mut markup, "axis", (x.at(value), BOTTOM), (x.at(value), BOTTOM + 3.0)).empty();
-        text(&mut markup, "note middle", (at, BOTTOM + 15.0), &metric_tick(metric, value));
+        text(&mut markup, "note middle", (at, BOTTOM + 15.0), &tick(value));
     }
     Some(markup)
 }

@@ -4,12 +4,15 @@
 #![allow(dead_code, reason = "each test program takes what it needs")]
 
 mod answers;
+mod desktops;
 mod disturbed;
 mod planned;
 mod rack;
 
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use answers::{answers, attack, failed_trials};
+#[allow(unused_imports, reason = "each test program takes what it needs")]
+pub(crate) use desktops::desktops;
 #[allow(unused_imports, reason = "each test program takes what it needs")]
 pub(crate) use disturbed::disturbed;
 use planned::header;

@@ -12,6 +12,7 @@ use crate::markup::Markup;
 use crate::page::{tables, typographic};
 use crate::phrases;
 use crate::quantity::{level_percent, percent};
+use crate::title::Titles;
 
 /// Up to this number of questions, the details are open.
 const MOST_OPEN: usize = 2;
@@ -66,7 +67,7 @@ pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
     for one in &shared {
         page.tag("p").at("class", "remark shared").open();
         page.leaf("strong", &format!("On {}: ", one.of(answers.len())));
-        page.text(&typographic(&phrases::remark(one.remark)));
+        page.text(&typographic(&phrases::remark(one.remark, grid.titles())));
         page.close();
     }
     if let Some(power) = &power {
@@ -106,7 +107,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
     page.tag("tbody").open();
     for (index, answer) in answers.iter().enumerate() {
-        line(page, (plan.design.level, usual), answer, index, &head);
+        line(page, (plan.design.level, usual), (answer, grid.titles()), index, &head);
     }
     tables::close_table(page);
     if let Some(caption) = caption(plan.design.level, answers) {
@@ -124,11 +125,11 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
 fn line(
     page: &mut Markup,
     (level, usual): (f64, Option<f64>),
-    answer: &Answer,
+    (answer, titles): (&Answer, Titles),
     index: usize,
     head: &[&'static str],
 ) {
-    let scale = Scale::of(answer);
+    let scale = Scale::of(answer, titles);
     let estimate = answer.estimate.as_ref();
     page.tag("tr").at("class", class_of(answer.reply)).open();
     page.tag("th").at("scope", "row").open();
@@ -237,7 +238,9 @@ fn answer(
     page.close();
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "inside").at("id", anchor(index)).open();
-    page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer)));
+    page.tag("p")
+        .at("class", "sentence")
+        .text(&typographic(&phrases::answer(answer, grid.titles())));
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");
     }
@@ -246,9 +249,11 @@ fn answer(
         page.append(chart);
         page.close();
     }
-    basis(page, answer);
+    basis(page, answer, grid.titles());
     for remark in remarks::own(answer, shared) {
-        page.tag("p").at("class", "remark").text(&typographic(&phrases::remark(remark)));
+        page.tag("p")
+            .at("class", "remark")
+            .text(&typographic(&phrases::remark(remark, grid.titles())));
     }
     if let Some(table) = &answer.table {
         let head = ["term", "sum of squares", "df", "mean square", "F", "p", "partial η²"];
@@ -266,32 +271,33 @@ fn answer(
         });
         tables::plain(page, &head.map(String::from), rows.collect());
     }
-    parts(page, answer);
+    parts(page, answer, grid.titles());
     page.close();
     page.close();
 }
 
 /// Estimate, p and test in one line.
-fn basis(page: &mut Markup, answer: &Answer) {
+fn basis(page: &mut Markup, answer: &Answer, titles: Titles) {
     let mut words = Vec::new();
-    words.extend(answer.estimate.as_ref().map(|estimate| words::estimate(answer, estimate)));
+    words
+        .extend(answer.estimate.as_ref().map(|estimate| words::estimate(answer, estimate, titles)));
     // What belongs together is not torn apart at the end of a line.
     let p = |words: String| words.replace(' ', "\u{202f}");
     words.extend(answer.p_value.map(|value| p(words::p_value(value))));
     words.extend(answer.p_value_adjusted.map(words::p_of_all));
     if words::has_test(answer) {
-        words.push(phrases::test(answer));
+        words.push(phrases::test(answer, titles));
     }
     if !words.is_empty() {
         page.tag("p").at("class", "basis").text(&typographic(&words.join(" · ")));
     }
 }
 
-fn parts(page: &mut Markup, answer: &Answer) {
+fn parts(page: &mut Markup, answer: &Answer, titles: Titles) {
     if answer.parts.is_empty() {
         return;
     }
-    let scale = Scale::of(answer);
+    let scale = Scale::of(answer, titles);
     page.leaf("h4", "Load by load");
     let head = ["load", "estimate", "interval", "reply"].map(String::from);
     let rows = answer.parts.iter().map(|part| {

@@ -12,7 +12,7 @@ use crate::full::grid::Grid;
 use crate::full::steps::{HEAD, caption, of_cells, rows, sentence};
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
-use crate::quantity::{Quantity, decimals, duration, quantity};
+use crate::quantity::{Quantity, decimals, duration};
 use crate::svg::color_class;
 
 const PERCENTILES: [(f64, &str); 7] = [
@@ -63,8 +63,8 @@ fn cell(
     values(page, grid, index, metrics);
     page.close();
     page.tag("div").open();
-    latencies(page, summary);
-    cpu(page, summary);
+    latencies(page, grid, index, summary);
+    cpu(page, grid, index, summary);
     steps(page, summary);
     if let Some(touched) = &summary.touched {
         let words = format!("Touched of the disks: {}.", crate::touched::words(touched));
@@ -88,18 +88,23 @@ fn gist(grid: &Grid<'_>, index: usize, summary: &CellSummary) -> String {
     let Some(value) = grid.value(index, metric) else {
         return if summary.failed.is_some() { "failed".into() } else { "not measured".into() };
     };
-    let absolute = quantity(metric, value.value).typeset();
+    let titles = grid.titles_of(index);
+    let absolute = titles.quantity(metric, value.value).typeset();
     let relative = match grid.relative(index, metric) {
         Some(relative) => format!(" · {}", change::show(relative.ratio)),
         None => String::new(),
     };
-    let unit = if metric == Metric::Iops { " IOPS" } else { "" };
+    let unit = match metric {
+        Metric::Iops => format!(" {}", titles.of(metric)),
+        _ => String::new(),
+    };
     format!("{absolute}{unit}{relative}")
 }
 
 fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) {
     // The baseline has no relative values.
     let is_baseline = grid.is_baseline(index);
+    let titles = grid.titles_of(index);
     let rows = metrics.iter().filter_map(|&metric| {
         let value = grid.value(index, metric)?;
         let spread = crate::quantity::spread_percent(&crate::compact::MetricValue {
@@ -121,8 +126,8 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
             format!("{} {word}", verdict_sign(comparison.verdict))
         });
         let mut row = vec![
-            metric.title().to_string(),
-            format!("{}{spread}", quantity(metric, value.value).typeset()),
+            titles.of(metric).to_string(),
+            format!("{}{spread}", titles.quantity(metric, value.value).typeset()),
         ];
         if !is_baseline {
             row.push(format!("{relative}{}", range.unwrap_or_default()));
@@ -137,7 +142,7 @@ fn values(page: &mut Markup, grid: &Grid<'_>, index: usize, metrics: &[Metric]) 
     }
 }
 
-fn latencies(page: &mut Markup, summary: &CellSummary) {
+fn latencies(page: &mut Markup, grid: &Grid<'_>, index: usize, summary: &CellSummary) {
     let count = summary.latencies.count();
     let issue = &summary.issue;
     let rows: Vec<Vec<String>> = PERCENTILES
@@ -156,7 +161,8 @@ fn latencies(page: &mut Markup, summary: &CellSummary) {
         .collect();
     if !rows.is_empty() {
         let trials = crate::wording::plural(summary.trials.into(), "trial");
-        let mut head = vec!["percentile".to_string(), format!("latency, {trials} merged")];
+        let time = grid.titles_of(index).latency();
+        let mut head = vec!["percentile".to_string(), format!("{time}, {trials} merged")];
         if issue.is_some() {
             head.extend(["service time".into(), "lateness".into()]);
         }
@@ -164,7 +170,7 @@ fn latencies(page: &mut Markup, summary: &CellSummary) {
     }
 }
 
-fn cpu(page: &mut Markup, summary: &CellSummary) {
+fn cpu(page: &mut Markup, grid: &Grid<'_>, index: usize, summary: &CellSummary) {
     if summary.operations == 0 || summary.cpu.host.busy_ns() == 0 {
         return;
     }
@@ -175,7 +181,8 @@ fn cpu(page: &mut Markup, summary: &CellSummary) {
         let share = decimals(100.0 * ns / total);
         Some(vec![part.name.to_string(), format!("{} ({share}\u{202f}%)", duration(ns).typeset())])
     });
-    tables::plain(page, &["CPU".to_string(), "time per I/O".to_string()], rows.collect());
+    let operation = grid.titles_of(index).operation();
+    tables::plain(page, &["CPU".to_string(), format!("time per {operation}")], rows.collect());
 }
 
 /// The steps on the storage in the cell's middle trial; their numbers are those of the marks on the chart
@@ -185,7 +192,7 @@ fn disturbed(page: &mut Markup, grid: &Grid<'_>, cell: usize) {
     let Some((_, disturbed)) = cells.iter().find(|(of, _)| *of == cell) else { return };
     let rows = self::rows(disturbed, Quantity::typeset).into_iter().map(|row| row.to_vec());
     tables::plain(page, &HEAD.map(String::from), rows.collect());
-    let words = format!("{}. {}", capital(&sentence(disturbed)), caption());
+    let words = format!("{}. {}", capital(&sentence(disturbed, grid.titles_of(cell))), caption());
     page.tag("p").at("class", "fine").text(&typographic(&words));
 }
 

@@ -51,7 +51,7 @@ fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     Some(Finding {
         severity: Severity::Warning,
         subject: format!("CPUs of this machine, {} of {} cells", cells.len(), grid.cells.len()),
-        what: format!("{example}{}", phrases::finding(first)),
+        what: format!("{example}{}", phrases::finding(first, grid.titles())),
         advice: String::new(),
     })
 }

@@ -29,7 +29,7 @@ struct Value {
 
 /// The forest plot; `None` when there is nothing to estimate.
 pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Markup> {
-    let shown = Shown::of(answer);
+    let shown = Shown::of(answer, grid.titles());
     let higher_is_better = higher_is_better(grid, answer);
     let mut values: Vec<Value> = Vec::new();
     if answer.parts.len() <= MOST_PARTS {
@@ -44,7 +44,11 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
     }
     let is_alone = values.is_empty();
     values.extend(answer.estimate.iter().map(|estimate| Value {
-        label: if is_alone { phrases::estimated(answer) } else { "all loads".into() },
+        label: if is_alone {
+            phrases::estimated(answer, grid.titles())
+        } else {
+            "all loads".into()
+        },
         value: estimate.value,
         interval: estimate.interval,
         reply: answer.reply,
@@ -60,7 +64,7 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
     // Where there is no difference: at a ratio of 1, and at 0 where an interval reaches below it.
     let reference = match shown {
         Shown::Ratio => Some(1.0),
-        Shown::Of(_) => {
+        Shown::Of(..) => {
             values.iter().any(|value| value.interval.is_some_and(|i| i.low <= 0.0)).then_some(0.0)
         }
     };
@@ -81,7 +85,7 @@ pub(super) fn overview(grid: &Grid<'_>) -> Option<Markup> {
     let answers = &grid.report.analysis.answers;
     let values: Vec<Value> = answers
         .iter()
-        .filter(|answer| Shown::of(answer) == Shown::Ratio)
+        .filter(|answer| Shown::of(answer, grid.titles()) == Shown::Ratio)
         .filter_map(|answer| {
             let estimate = answer.estimate.as_ref().filter(|it| it.value.is_finite())?;
             Some(Value {
@@ -138,7 +142,7 @@ fn axis(values: &[Value], reference: Option<f64>, shown: Shown, better: Better) 
     let start = reference.or(values.first().map(|value| value.value)).unwrap_or(0.0);
     let (low, high) = ends.fold((start, start), |(low, high), end| (low.min(end), high.max(end)));
     let axis = Axis::between(low, high, false, better);
-    if let Shown::Of(metric) = shown { axis.of(metric) } else { axis }
+    if let Shown::Of(metric, _) = shown { axis.of(metric) } else { axis }
 }
 
 fn row(of: &Value, shown: Shown, place: f64, ends: Option<(f64, f64)>) -> Row {

@@ -12,14 +12,14 @@ use crate::full::grid::{Grid, Load};
 use crate::full::words;
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
-use crate::quantity::{level_percent, quantity};
+use crate::quantity::level_percent;
 use crate::svg::color_class;
 use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
 
 /// The metrics, for the table of contents.
 pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
     let metrics = grid.page_metrics().into_iter();
-    metrics.map(|metric| (anchor(metric), metric.title().to_string())).collect()
+    metrics.map(|metric| (anchor(metric), grid.title(metric).to_string())).collect()
 }
 
 fn anchor(metric: Metric) -> String {
@@ -34,7 +34,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
     let mut page = Markup::default();
     for metric in metrics {
         page.tag("h3").at("id", anchor(metric)).open();
-        page.text(metric.title());
+        page.text(grid.title(metric));
         page.text(" ");
         page.leaf("small", words::better(metric));
         page.close();
@@ -52,7 +52,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
         false => format!(
             " Intervals of {} are at {level} %; the other metrics of a cell are one family (Holm's \
              correction) with wider ones. An arrow says that an interval reaches beyond the axis.",
-            plan.design.metric.title()
+            grid.title(plan.design.metric)
         ),
     };
     page.tag("p").at("class", "caption").text(&typographic(&format!(
@@ -84,7 +84,7 @@ fn picture(grid: &Grid<'_>, metric: Metric) -> Dots {
     });
     Dots {
         id: format!("changes-{}", metric.name()),
-        title: format!("{} against {}", metric.title(), grid.datastore(grid.baseline())),
+        title: format!("{} against {}", grid.title(metric), grid.datastore(grid.baseline())),
         rows: rows.collect(),
         axis,
         reference: Some(1.0),
@@ -124,10 +124,11 @@ fn dot(grid: &Grid<'_>, cell: usize, datastore: usize, metric: Metric, load: &Lo
         let level = level_percent(interval.level);
         format!(" ({level} % CI {})", change::range(relative.ratio, &interval))
     });
-    let absolute = grid.value(cell, metric).map(|value| quantity(metric, value.value).typeset());
+    let absolute =
+        grid.value(cell, metric).map(|value| grid.quantity(cell, metric, value.value).typeset());
     let tooltip = format!(
         "{name}: {} {}{}",
-        metric.title(),
+        grid.title(metric),
         change::show(relative.ratio),
         range.unwrap_or_default()
     );
@@ -154,7 +155,7 @@ fn table(page: &mut Markup, grid: &Grid<'_>, metric: Metric) {
     tables::table(page, "heat");
     page.tag("thead").open();
     page.tag("tr").open();
-    page.tag("th").at("scope", "col").text(metric.title());
+    page.tag("th").at("scope", "col").text(grid.title(metric));
     for (place, datastore) in grid.columns().into_iter().enumerate() {
         page.tag("th").at("scope", "col").open();
         page.tag("span").at("class", format!("swatch {}", color_class(place))).text("");
@@ -228,7 +229,9 @@ fn cell(page: &mut Markup, grid: &Grid<'_>, cell: usize, metric: Metric) {
                     page.tag("span").at("class", "range").text(&range);
                 }
             }
-            page.tag("span").at("class", "absolute").text(&quantity(metric, value.value).typeset());
+            page.tag("span")
+                .at("class", "absolute")
+                .text(&grid.quantity(cell, metric, value.value).typeset());
         }
     }
     page.close();

@@ -6,12 +6,13 @@ use stormeter_trial::MonitorRow;
 
 use super::figure::{figure, legend};
 use crate::assemble::AVERAGE_NS;
+use crate::capital::capital;
 use crate::full::grid::Grid;
 use crate::markup::Markup;
 use crate::model::{MonitorAverage, TrialTrace};
-use crate::quantity::quantity;
 use crate::svg::over_time::{Form, Frame, Line, Panel, Unit, marks, panel, time_axis};
 use crate::svg::{WIDTH, chart, color_class, dashes, small_chart};
+use crate::title::Titles;
 
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 8.0;
@@ -48,7 +49,10 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
         traces.len(),
         panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>().join(", ")
     );
-    let title = "I/O and the host over the whole study";
+    let title = match grid.titles() {
+        Titles::Usual => "I/O and the host over the whole study",
+        Titles::Users => "Users and the host over the whole study",
+    };
     let mut markup = chart("whole-study", height, title, &description);
     let (mut top, mut last) = (TOP, None);
     for one in &panels {
@@ -65,9 +69,10 @@ pub(super) fn whole_study(grid: &Grid<'_>) -> Option<Markup> {
     legend(&mut page, grid);
     let caption = if is_monitored {
         format!(
-            "Time since the study started. IOPS: a stroke for each trial, in its datastore's colour. The host: means \
+            "Time since the study started. {}: a stroke for each trial, in its datastore's colour. The host: means \
              over {}, ramps included; network without loopback, which has a dotted line of its own; dashed: \
              writes. The details of a cell show its middle trial in full.",
+            capital(grid.title(Metric::Iops)),
             means_over(traces)
         )
     } else {
@@ -95,11 +100,20 @@ fn iops(grid: &Grid<'_>) -> Panel {
             grid.cells.get(trace.cell).is_some_and(|cell| cell.datastore == datastore)
         });
         let own: Vec<&TrialTrace> = own.collect();
-        let levels = own.iter().map(|t| (t.start_ns as f64, t.end_ns as f64, t.iops)).collect();
+        let level = |trace: &&TrialTrace| {
+            let rate = grid.titles().value(Metric::Iops, trace.iops);
+            (trace.start_ns as f64, trace.end_ns as f64, rate)
+        };
+        let levels = own.iter().map(level).collect();
         let has_tooltips = grid.report.traces.len() <= MOST_TOOLTIPS;
         let tooltips = own.iter().filter(|_| has_tooltips).map(|trace| {
-            let iops = quantity(Metric::Iops, trace.iops).typeset();
-            format!("{}, block {}: {iops} IOPS", grid.name(trace.cell), trace.block + 1)
+            let iops = grid.titles().quantity(Metric::Iops, trace.iops).typeset();
+            format!(
+                "{}, block {}: {iops} {}",
+                grid.name(trace.cell),
+                trace.block + 1,
+                grid.title(Metric::Iops)
+            )
         });
         Line {
             class: format!("line level {}", color_class(place)),
@@ -108,7 +122,11 @@ fn iops(grid: &Grid<'_>) -> Panel {
             form: Form::Levels(levels, tooltips.collect()),
         }
     });
-    Panel { title: "IOPS of each trial".into(), unit: Unit::Count, lines: lines.collect() }
+    Panel {
+        title: format!("{} of each trial", grid.title(Metric::Iops)),
+        unit: Unit::Count,
+        lines: lines.collect(),
+    }
 }
 
 /// The host's panels over the whole study.
@@ -171,7 +189,7 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
     let middle = traces.iter().find(|trace| trace.is_representative)?;
     let end = traces.iter().map(|trace| trace.end_ns.saturating_sub(trace.start_ns)).max()? as f64;
     let color = color_class(grid.cells.get(cell).map_or(0, |cell| grid.hue(cell.datastore)));
-    let mut panels = load(&traces, middle, &color);
+    let mut panels = load(&traces, middle, &color, grid.titles_of(cell));
     panels.extend(host_of_trial(grid, &middle.monitor));
     panels.retain(|panel| !panel.is_empty());
     if panels.is_empty() || end <= 0.0 {
@@ -202,26 +220,27 @@ pub(super) fn of_cell(grid: &Grid<'_>, cell: usize) -> Option<Markup> {
 }
 
 /// IOPS of all trials, pale, and of the middle one; its mean latency.
-fn load(traces: &[&TrialTrace], middle: &TrialTrace, color: &str) -> Vec<Panel> {
+fn load(traces: &[&TrialTrace], middle: &TrialTrace, color: &str, titles: Titles) -> Vec<Panel> {
+    let rate = |per_s| titles.value(Metric::Iops, per_s);
     // All other trials are one broken line: a path for each would be most of the page.
     let mut others = Vec::new();
     for trace in traces.iter().filter(|trace| !trace.is_representative) {
-        others.extend(trace.points.iter().map(|point| (point.at_ns as f64, point.iops)));
+        others.extend(trace.points.iter().map(|point| (point.at_ns as f64, rate(point.iops))));
         others.push((0.0, f64::NAN));
     }
-    let own = middle.points.iter().map(|point| (point.at_ns as f64, point.iops)).collect();
+    let own = middle.points.iter().map(|point| (point.at_ns as f64, rate(point.iops))).collect();
     let latency = middle.points.iter();
     let latency = latency
         .map(|point| (point.at_ns as f64, point.latency_mean_ns.unwrap_or(f64::NAN)))
         .collect();
     vec![
         Panel {
-            title: "IOPS, all trials pale".into(),
+            title: format!("{}, all trials pale", titles.of(Metric::Iops)),
             unit: Unit::Count,
             lines: vec![line(&format!("pale {color}"), "none", others), line(color, "none", own)],
         },
         Panel {
-            title: "mean latency".into(),
+            title: titles.of(Metric::LatencyMean).into(),
             unit: Unit::Duration,
             lines: vec![line(color, "none", latency)],
         },

@@ -7,10 +7,9 @@ use stormeter_study::question::Factor;
 use super::figure::{figure, legend};
 use crate::full::grid::{Grid, Load};
 use crate::markup::Markup;
-use crate::quantity::quantity;
 use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
 use crate::svg::lines::{Panel, Point, lines};
-use crate::svg::metric_tick;
+use crate::wording::plural;
 
 /// More panels than this are not looked at side by side.
 const MOST_PANELS: usize = 16;
@@ -21,7 +20,7 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     let mut page = Markup::default();
     let mut is_empty = true;
     for metric in grid.page_metrics() {
-        let title = format!("{} against load", metric.title());
+        let title = format!("{} against load", grid.title(metric));
         let id = format!("load-{}", metric.name());
         let Some(chart) = lines(&against_load(grid, metric), metric, &id, &title) else {
             continue;
@@ -32,7 +31,7 @@ pub(super) fn shapes(grid: &Grid<'_>) -> Option<Markup> {
     }
     if asks_for_workload(grid) {
         let metric = grid.report.plan().design.metric;
-        let title = format!("{} by workload and datastore", metric.title());
+        let title = format!("{} by workload and datastore", grid.title(metric));
         if let Some(chart) = by_workload(grid, metric, &title) {
             page.leaf("h3", &title);
             legend(&mut page, grid);
@@ -83,9 +82,9 @@ fn against_load(grid: &Grid<'_>, metric: Metric) -> Vec<Panel> {
                 }
                 _ => grid.workload(workload),
             };
-            let levels = loads
-                .iter()
-                .map(|load| format!("{} VM{}", load.vms, if load.vms == 1 { "" } else { "s" }));
+            let has_desktops = plan.workloads[workload].kind.desktops().is_some();
+            let what = if has_desktops { "desktop" } else { "VM" };
+            let levels = loads.iter().map(|load| plural(load.vms.into(), what));
             panels.push(panel(grid, metric, title, levels.collect(), &loads));
         }
     }
@@ -105,10 +104,11 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
         return None;
     }
     let is_log = most / least > LINEAR_UP_TO;
+    let titles = grid.titles();
     let rows = grid.loads.iter().map(|load| {
         let dots = grid.columns().into_iter().filter_map(|datastore| {
             let value = grid.value(*load.cells.get(datastore)?, metric)?;
-            let words = quantity(metric, value.value).typeset();
+            let words = grid.quantity(load.cells[datastore], metric, value.value).typeset();
             let (name, workload) = (grid.datastore(datastore), grid.workload(load.workload));
             Some(Dot {
                 mark: Mark::Series(grid.hue(datastore)),
@@ -133,7 +133,7 @@ fn by_workload(grid: &Grid<'_>, metric: Metric, title: &str) -> Option<Markup> {
         axis: Axis::between(if is_log { least } else { 0.0 }, most, is_log, Better::of(metric))
             .of(metric),
         reference: None,
-        tick: Box::new(move |value| metric_tick(metric, value)),
+        tick: Box::new(move |value| titles.tick(metric, value)),
     })
 }
 
@@ -146,8 +146,11 @@ fn panel(
 ) -> Panel {
     let point = |load: &&Load, datastore: usize| {
         let value = grid.value(*load.cells.get(datastore)?, metric)?;
-        let ends = grid.interval_of(value).map(|interval| (interval.low, interval.high));
-        Some(Point { value: value.value, ends })
+        // In the unit of the title, so that the ticks of the axis are round.
+        let shown = |value| grid.titles().value(metric, value);
+        let ends = grid.interval_of(value);
+        let ends = ends.map(|interval| (shown(interval.low), shown(interval.high)));
+        Some(Point { value: shown(value.value), ends })
     };
     let series = grid.columns().into_iter().enumerate().map(|(place, datastore)| {
         let values = loads.iter().map(|load| point(load, datastore)).collect();

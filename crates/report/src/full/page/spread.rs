@@ -7,7 +7,7 @@ use crate::full::grid::Grid;
 use crate::full::words;
 use crate::markup::Markup;
 use crate::page::{tables, typographic};
-use crate::quantity::{decimals, quantity};
+use crate::quantity::decimals;
 use crate::svg::{color_class, normal};
 
 /// More small charts than this are folded away.
@@ -31,7 +31,8 @@ pub(super) fn spread(grid: &Grid<'_>) -> Option<Markup> {
         .filter_map(|(index, cell)| {
             let place = grid.cells.get(index).map_or(0, |cell| grid.hue(cell.datastore));
             let name = grid.name(index);
-            normal(&cell.observations, cell.spread.as_ref()?, metric, &name, &color_class(place))
+            let tick = |value| grid.titles().tick(metric, value);
+            normal(&cell.observations, cell.spread.as_ref()?, &tick, &name, &color_class(place))
         })
         .collect();
     let mut page = Markup::default();
@@ -48,7 +49,7 @@ pub(super) fn spread(grid: &Grid<'_>) -> Option<Markup> {
         page.close();
         page.tag("p").at("class", "caption").text(&format!(
             "{} of each observation of a cell; the curve is the normal distribution of their mean and SD.",
-            metric.title()
+            grid.title(metric)
         ));
         if is_folded {
             page.close();
@@ -75,7 +76,7 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     if dependent {
         head.extend(["lag\u{2011}1", "eff. n"].map(String::from));
     }
-    let show = |value: f64| quantity(metric, value).typeset();
+    let show = |value: f64| grid.titles().quantity(metric, value).typeset();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".into());
     let rows = cells.iter().enumerate().filter_map(|(index, cell)| {
         let spread = cell.spread?;
@@ -125,7 +126,7 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     };
     page.tag("p").at("class", "caption").text(&format!(
         "{} of the cell's {}; SD with n − 1{}.{dependence}",
-        metric.title(),
+        grid.title(metric),
         match grid.report.analysis.unit {
             Unit::Trial => "trials",
             Unit::Interval => "intervals",

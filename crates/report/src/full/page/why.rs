@@ -6,11 +6,12 @@ use stormeter_units::format_duration_ns;
 
 use super::figure::figure;
 use crate::full::grid::Grid;
-use crate::full::why::{HEADS, gains, is_timed, rows, sentence};
+use crate::full::why::{Each, gains, heads, rows, sentence};
 use crate::markup::Markup;
 use crate::model::CellReasons;
 use crate::page::{swatches, tables, typographic};
 use crate::svg::stacked::{Part, Row, Stacked, stacked};
+use crate::title::Titles;
 
 /// More bars than this are not looked at in one chart.
 const MOST_BARS: usize = 40;
@@ -27,11 +28,18 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
             figure(&mut page, chart, "");
         }
     }
-    page.tag("p").at("class", "caption").text(
-        "Where the response time of an operation goes, on average; at the right its length. A component \
-         marked with a frame is full: its busiest unit works at least 90 % of the time, or it is a cache \
-         that writes wait for room in.",
-    );
+    let time = match grid.titles() {
+        Titles::Usual => {
+            "the response time of an operation goes, on average; at the right its length"
+        }
+        Titles::Users => {
+            "the time of the desktops' I/O goes, on average; at the right the mean wait of a user"
+        }
+    };
+    page.tag("p").at("class", "caption").text(&format!(
+        "Where {time}. A component marked with a frame is full: its busiest unit works at least 90 % of the \
+         time, or it is a cache that writes wait for room in."
+    ));
     for CellReasons { cell, why, elasticities } in reasons {
         page.tag("details").at("class", "cell").open();
         page.tag("summary").open();
@@ -43,12 +51,12 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
         };
         page.tag("span").at("class", "gist").text(&gist);
         page.close();
-        page.leaf("p", &typographic(&sentence(why, is_timed(grid, *cell))));
+        let each = Each::of(grid, *cell);
+        page.leaf("p", &typographic(&sentence(why, each)));
         if let Some(gains) = gains(elasticities) {
             page.leaf("p", &typographic(&gains));
         }
-        let rows = rows(why).into_iter().map(Vec::from).collect();
-        tables::plain(&mut page, &HEADS.map(String::from), rows);
+        tables::plain(&mut page, &heads(each), rows(why, each));
         page.close();
     }
     Some(page)
@@ -94,7 +102,10 @@ fn bars(grid: &Grid<'_>, reasons: &[CellReasons], id: &str) -> Option<Markup> {
         .collect();
     stacked(&Stacked {
         id: id.into(),
-        title: "Where the response time goes".into(),
+        title: match grid.titles() {
+            Titles::Usual => "Where the response time goes".into(),
+            Titles::Users => "Where the time of the desktops' I/O goes".into(),
+        },
         description: described.join("; "),
         rows: reasons.iter().map(|one| bar(grid, one)).collect(),
         high: 1.0,

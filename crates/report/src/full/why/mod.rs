@@ -1,12 +1,16 @@
 //! What limits each cell of a predicted study, in words: sentences, and the rows of tables.
 
+mod pieces;
+mod users;
+
 use stormeter_results::Elasticity;
 use stormeter_statistics::CellWhy;
-use stormeter_statistics::bottleneck::{ResponsePart, Saturation};
+use stormeter_statistics::bottleneck::ResponsePart;
 use stormeter_study::{Blocks, StudyPlan, Timing};
 use stormeter_trial::{ComponentKind, ComponentUse};
 use stormeter_units::{format_count, format_duration_ns};
 
+use self::pieces::{background, busy, in_long_run, long_run, named, share};
 use super::grid::Grid;
 use crate::columns::Columns;
 use crate::model::CellReasons;
@@ -60,30 +64,40 @@ pub fn shortened(plan: &StudyPlan, timing: Timing, blocks: Blocks) -> String {
     )
 }
 
-fn share(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        p if p < 0.95 && p > 0.0 => "< 1 %".into(),
-        p => format!("{p:.0} %"),
+/// What the operations of a cell are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Each {
+    /// I/Os.
+    Io,
+    /// Those of fixed work.
+    Operation,
+    /// Users of desktops.
+    User,
+}
+
+impl Each {
+    /// Those of a cell.
+    pub(crate) fn of(grid: &Grid<'_>, cell: usize) -> Self {
+        let workload =
+            grid.cells.get(cell).and_then(|cell| grid.report.plan().workloads.get(cell.workload));
+        match workload.map(|it| &it.kind) {
+            Some(kind) if kind.desktops().is_some() => Each::User,
+            Some(kind) if kind.is_timed() => Each::Io,
+            _ => Each::Operation,
+        }
     }
 }
 
-/// The subject of a sentence on a component: the part that is full, or that takes the time.
-fn named(why: &CellWhy, index: usize) -> &str {
-    why.components.get(index).map_or("", |one| one.name.as_str())
-}
-
-/// The word for an operation of the cell; operations of fixed work are not I/Os.
-fn operation(is_timed: bool) -> &'static str {
-    if is_timed { "I/O" } else { "operation" }
-}
-
 /// What determines the speed of the cell, in a few sentences.
-pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
+pub(crate) fn sentence(why: &CellWhy, each: Each) -> String {
+    let each = match each {
+        Each::Io => "I/O",
+        Each::Operation => "operation",
+        Each::User => return users::sentence(why),
+    };
     let bottleneck = &why.components[why.bottleneck];
     let part = why.parts[why.bottleneck];
     let name = named(why, why.bottleneck);
-    let each = operation(is_timed);
     let spent = format_duration_ns(bottleneck.response_share * why.response_ns);
     let of = format!(
         "{} of the response time, {spent} of each {each}, is spent there{}",
@@ -148,7 +162,11 @@ pub(crate) fn sentence(why: &CellWhy, is_timed: bool) -> String {
                 false => format!(" The busiest is {} ({busy}), which {would}", busiest.name),
             }
         }
-        None => long_run(why).map(|bound| in_long_run(why, bound, each)).unwrap_or_default(),
+        None => long_run(why)
+            .map(|bound| {
+                in_long_run(why, bound, &format!("{} {each}s a second", count(bound.per_s)))
+            })
+            .unwrap_or_default(),
     };
     let held = match bottleneck.kind {
         ComponentKind::Parts => {
@@ -179,64 +197,6 @@ fn count(value: f64) -> String {
         value if value >= 0.0095 => format!("{value:.2}"),
         _ => "less than 0.01".into(),
     }
-}
-
-/// The bound of a component that works in the background, where it is the lowest.
-fn long_run(why: &CellWhy) -> Option<Saturation> {
-    let others = why.bounds.saturation.map_or(f64::INFINITY, |bound| bound.per_s);
-    why.bounds.long_run.filter(|bound| bound.per_s < others)
-}
-
-fn in_long_run(why: &CellWhy, bound: Saturation, each: &str) -> String {
-    let one = &why.components[bound.component];
-    format!(
-        " In the long run {}, which destages ({}), lets no more than {} {each}s a second pass: with more, \
-         the cache before it fills until writes wait for room.",
-        one.name,
-        busy(one),
-        count(bound.per_s)
-    )
-}
-
-/// How busy a component is, in a sentence.
-fn busy(one: &ComponentUse) -> String {
-    match one.units {
-        0 | 1 => format!("{} busy", share(one.utilisation_most)),
-        units => format!(
-            "the busiest of {units} is {} busy, all together {}",
-            share(one.utilisation_most),
-            share(one.utilisation)
-        ),
-    }
-}
-
-/// The component that is full of work for which hardly any request waits.
-fn background(why: &CellWhy) -> String {
-    let has_cache = why.components.iter().any(|one| one.kind == ComponentKind::Cache);
-    // Already named with its bound.
-    let named = if why.is_saturated { None } else { long_run(why).map(|bound| bound.component) };
-    let full = why.in_background.iter().filter(|&&index| named != Some(index));
-    let each = full.filter_map(|&index| why.components.get(index)).map(|one| {
-        let busy = share(one.utilisation_most);
-        // Without another cache, background work of disks is for their own caches.
-        if one.kind == ComponentKind::Disks && !has_cache {
-            return format!(
-                " {} is {busy} busy, most of it with emptying the caches of its disks, which requests \
-                 hardly wait for: that goes on at any load and does not tell how much more it could take.",
-                one.name
-            );
-        }
-        let work = match one.kind {
-            ComponentKind::Disks => "destaging",
-            _ => "work in the background",
-        };
-        let yet = match one.response_share {
-            0.0..0.005 => "which no request waits for yet",
-            _ => "which requests hardly wait for yet",
-        };
-        format!(" {} is {busy} busy with {work}, {yet}.", one.name)
-    });
-    each.collect()
 }
 
 /// The main part of the time at a component, where one part dominates.
@@ -278,29 +238,31 @@ pub(crate) fn gains(elasticities: &[Elasticity]) -> Option<String> {
 }
 
 /// The heads of [`rows`].
-pub(crate) const HEADS: [&str; 6] =
-    ["component", "busy", "busiest", "queue", "of response", "each"];
+pub(crate) fn heads(each: Each) -> Vec<String> {
+    let heads: &[&str] = match each {
+        Each::User => &["component", "busy", "busiest", "queue", "of I/O time"],
+        _ => &["component", "busy", "busiest", "queue", "of response", "each"],
+    };
+    heads.iter().copied().map(String::from).collect()
+}
 
 /// A row for each component.
-pub(crate) fn rows(why: &CellWhy) -> Vec<[String; 6]> {
+pub(crate) fn rows(why: &CellWhy, each: Each) -> Vec<Vec<String>> {
     let row = |one: &ComponentUse| {
-        [
+        let mut row = vec![
             printable(&one.name),
             share(one.utilisation),
             share(one.utilisation_most),
             format!("{:.1}", one.queue_mean),
             share(one.response_share),
-            format_duration_ns(one.response_share * why.response_ns),
-        ]
+        ];
+        // The wait of a user is not I/O alone.
+        if each != Each::User {
+            row.push(format_duration_ns(one.response_share * why.response_ns));
+        }
+        row
     };
     why.components.iter().map(row).collect()
-}
-
-/// Whether the cell's workload runs for a given time.
-pub(crate) fn is_timed(grid: &Grid<'_>, cell: usize) -> bool {
-    let workload =
-        grid.cells.get(cell).and_then(|cell| grid.report.plan().workloads.get(cell.workload));
-    workload.is_some_and(|it| it.kind.is_timed())
 }
 
 /// The section of the terminal.
@@ -319,12 +281,13 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
                 push_line(text, &paint.with(style, &line));
             }
         };
-        say(Style::Plain, &sentence(why, is_timed(grid, *cell)));
+        let each = Each::of(grid, *cell);
+        say(Style::Plain, &sentence(why, each));
         if let Some(gains) = gains(elasticities) {
             say(Style::Plain, &gains);
         }
         if reasons.len() <= MOST_LISTED {
-            table(&rows(why), (width, paint), text);
+            table(heads(each), rows(why, each), (width, paint), text);
         }
     }
     if reasons.len() > MOST_LISTED {
@@ -336,11 +299,15 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
     push_line(text, "");
 }
 
-fn table(rows: &[[String; 6]], (width, paint): (usize, Paint), text: &mut String) {
-    let rows: Vec<_> =
-        std::iter::once(HEADS.map(String::from)).chain(rows.iter().cloned()).collect();
-    let left = &[true, false, false, false, false, false];
-    let columns = Columns { indent: 4, gap: 3, left, has_head: true };
+fn table(
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    (width, paint): (usize, Paint),
+    text: &mut String,
+) {
+    let left: Vec<bool> = (0..head.len()).map(|column| column == 0).collect();
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    let columns = Columns { indent: 4, gap: 3, left: &left, has_head: true };
     for (is_head, line) in columns.lines(&rows, width) {
         let style = if is_head { Style::Dim } else { Style::Plain };
         push_line(text, &paint.with(style, &line));

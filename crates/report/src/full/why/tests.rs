@@ -1,7 +1,7 @@
 //! The words on cells with made-up components.
 
 use super::*;
-use stormeter_statistics::bottleneck::{Bounds, SATURATED};
+use stormeter_statistics::bottleneck::{Bounds, SATURATED, Saturation};
 
 /// A cell with these components: name, kind, busiest unit, share of 1 ms, and the parts of the time.
 fn why(parts: &[(&str, ComponentKind, f64, f64, ResponsePart)]) -> CellWhy {
@@ -66,7 +66,7 @@ fn a_link_disks_or_a_cpu_that_is_full_is_named_with_what_it_costs() {
         };
         let full = (name, kind, 0.98, 0.8, part(1e5, 7e5, 0.0));
         assert_eq!(
-            sentence(&why(&[other, full]), true),
+            sentence(&why(&[other, full]), Each::Io),
             format!(
                 "{name} is full (the busiest of 2 is 98 % busy, all together 49 %); 80 % of the \
                  response time, 800µs of each I/O, is spent there, most of it waiting. As it is \
@@ -81,7 +81,7 @@ fn where_latency_is_it_no_part_is_blamed_for_being_slow() {
     let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.1, part(1e5, 0.0, 0.0));
     let wan = ("wan", ComponentKind::Network, 0.2, 0.9, part(1e5, 0.0, 8e5));
     assert_eq!(
-        sentence(&why(&[cpu, wan]), true),
+        sentence(&why(&[cpu, wan]), Each::Io),
         "No component is saturated: a queue depth of 8 keeps wan 10 % busy; 90 % of the \
          response time, 900µs of each I/O, is spent there, most of it latency that no higher rate \
          shortens. The busiest is esx cpu (40 %), which would be full at 20 000 I/Os a second with \
@@ -96,7 +96,7 @@ fn waiting_for_room_names_the_disks_and_the_background_has_no_bound() {
     let cpu = ("esx cpu", ComponentKind::HostCpu, 0.4, 0.3, part(3e5, 0.0, 0.0));
     let mut why = why(&[cpu, cache, disks]);
     (why.bottleneck, why.room_in, why.bounds.saturation) = (2, Some(1), None);
-    let text = sentence(&why, true);
+    let text = sentence(&why, Each::Io);
     assert_eq!(
         text,
         "Writes wait for room in filer cache: its disks cannot take writes as fast as they come (agg: \
@@ -105,7 +105,7 @@ fn waiting_for_room_names_the_disks_and_the_background_has_no_bound() {
     );
     (why.bottleneck, why.room_in, why.in_background) = (0, None, vec![2]);
     why.is_saturated = false;
-    let text = sentence(&why, true);
+    let text = sentence(&why, Each::Io);
     assert!(text.ends_with("agg is 95 % busy with destaging, which no request waits for yet."));
     assert!(!text.contains("no more than") && !text.contains("would be full"), "{text}");
 }
@@ -120,7 +120,7 @@ fn what_works_in_the_background_bounds_the_long_run_and_its_bound_replaces_a_hig
     why.bounds.saturation = Some(Saturation { per_s: 278_164.0, outstanding: 9.0, component: 0 });
     why.bounds.long_run = Some(Saturation { per_s: 400.0, outstanding: 1.0, component: 2 });
     assert_eq!(
-        sentence(&why, true),
+        sentence(&why, Each::Io),
         "No component is saturated: a queue depth of less than 0.01 keeps filer cpu < 1 % busy; \
          100 % of the response time, 1.00ms of each I/O, is spent there, most of it work. In the long \
          run agg, which destages (the busiest of 2 is 50 % busy, all together 25 %), lets no more than \
@@ -132,7 +132,7 @@ fn what_works_in_the_background_bounds_the_long_run_and_its_bound_replaces_a_hig
 fn a_bound_of_disks_is_that_of_their_queue_and_emptying_their_caches_is_no_bound() {
     let wan = ("wan", ComponentKind::Network, 0.2, 0.93, part(1e5, 0.0, 8e5));
     let disks = ("plain", ComponentKind::Disks, 0.6, 0.07, part(7e4, 0.0, 0.0));
-    let text = sentence(&why(&[wan, disks]), false);
+    let text = sentence(&why(&[wan, disks]), Each::Operation);
     assert!(
         text.ends_with(
             "or more at this queue depth (of a longer queue disks with moving heads do more)."
@@ -141,7 +141,7 @@ fn a_bound_of_disks_is_that_of_their_queue_and_emptying_their_caches_is_no_bound
     );
     let mut lazy = why(&[wan, disks]);
     (lazy.bounds.saturation, lazy.in_background) = (None, vec![1]);
-    let text = sentence(&lazy, false);
+    let text = sentence(&lazy, Each::Operation);
     assert!(text.contains(" plain is 60 % busy, most of it with emptying the caches"), "{text}");
     assert!(!text.contains("no more than"), "{text}");
 }
