@@ -2,6 +2,7 @@
 //!
 //! An operation of desktops on demand is a user served: few of them come in a second, so they are counted by the hour.
 
+use stormeter_statistics::{Answer, Grounds, NumberClaim, NumberGrounds, TestedLoads};
 use stormeter_study::{Cell, Metric, StudyPlan};
 
 use crate::quantity::{Quantity, quantity};
@@ -30,6 +31,31 @@ impl Titles {
             Some(workload) if workload.kind.desktops().is_some() => Titles::Users,
             Some(_) => Titles::Usual,
             None => Titles::of_study(plan),
+        }
+    }
+
+    /// Those of an answer: of the workloads that it is about, where it names them.
+    pub(crate) fn of_answer(plan: &StudyPlan, answer: &Answer) -> Self {
+        let has_users = |name: &str| {
+            let named = plan.workloads.iter().find(|it| it.name == name)?;
+            Some(named.kind.desktops().is_some())
+        };
+        let loads = answer.parts.iter().map(|part| &part.load).chain(match &answer.grounds {
+            Grounds::Number(NumberGrounds { loads: TestedLoads::One(load), .. }) => Some(load),
+            _ => None,
+        });
+        let mut names: Vec<&str> = loads.map(|load| load.workload.as_str()).collect();
+        // Where workloads are compared, loads have the names of datastores.
+        if let Some(NumberClaim::Compared { subject, object, .. }) = answer.claim()
+            && has_users(subject).is_some()
+            && has_users(object).is_some()
+        {
+            names = vec![subject, object];
+        }
+        match names.is_empty() {
+            true => Titles::of_study(plan),
+            false if names.iter().all(|name| has_users(name) == Some(true)) => Titles::Users,
+            false => Titles::of_study(plan),
         }
     }
 
@@ -103,6 +129,10 @@ impl Titles {
 
 #[cfg(test)]
 mod tests {
+    use stormeter_statistics::{Load, Observations, Reply};
+    use stormeter_study::parse_study;
+    use stormeter_study::question::Relation;
+
     use super::*;
 
     #[test]
@@ -113,5 +143,54 @@ mod tests {
         assert_eq!(Titles::Users.tick(Metric::Iops, 0.01), "36.0");
         assert_eq!(Titles::Users.quantity(Metric::LatencyP95, 2e9).to_string(), "2.00s");
         assert_eq!(Titles::Users.of(Metric::Iops), "users served an hour");
+    }
+
+    fn answer(claim: NumberClaim, loads: TestedLoads) -> Answer {
+        let grounds = NumberGrounds {
+            claim,
+            loads,
+            observations: Observations::Blocks(3),
+            is_negligible: false,
+            outlook: None,
+        };
+        Answer {
+            question: String::new(),
+            must: false,
+            reply: Reply::Yes,
+            grounds: Grounds::Number(grounds),
+            test: None,
+            estimate: None,
+            p_value: None,
+            p_value_adjusted: None,
+            table: None,
+            parts: vec![],
+            remarks: vec![],
+        }
+    }
+
+    #[test]
+    fn an_answer_is_about_users_where_all_its_workloads_are_desktops() {
+        let plan = |others: &str| {
+            let portal =
+                |name| format!("  - {{name: {name}, desktops: {{class: {{users: 2}}}}}}\n");
+            let workloads = [portal("one"), portal("two"), others.into()].concat();
+            let text = format!("datastores: {{a: /a, b: /b}}\nworkloads:\n{workloads}");
+            parse_study(&text).expect("a study")
+        };
+        let (pure, mixed) = (plan(""), plan("  - vm-4k\n"));
+        let of = |plan: &StudyPlan, subject: &str, object: &str, loads| {
+            let (subject, object) = (subject.into(), object.into());
+            let (relation, metric) = (Relation::Differs, Metric::LatencyP95);
+            let claim = NumberClaim::Compared { subject, object, relation, metric };
+            Titles::of_answer(plan, &answer(claim, loads))
+        };
+        let at = |workload: &str| {
+            TestedLoads::One(Load { workload: workload.into(), vms: None, outstanding: None })
+        };
+        assert_eq!(of(&pure, "b", "a", TestedLoads::Only), Titles::Users);
+        assert_eq!(of(&mixed, "b", "a", at("one")), Titles::Users);
+        assert_eq!(of(&mixed, "b", "a", at("vm-4k")), Titles::Usual);
+        assert_eq!(of(&mixed, "two", "one", at("a")), Titles::Users);
+        assert_eq!(of(&mixed, "vm-4k", "one", at("a")), Titles::Usual);
     }
 }

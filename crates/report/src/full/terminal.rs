@@ -46,7 +46,8 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     let answers = &report.analysis.answers;
     let shared = remarks::shared(answers);
     for (index, answer) in answers.iter().enumerate() {
-        self::answer((index, answer), &shared, grid.titles(), (width, paint), &mut text);
+        let titles = Titles::of_answer(report.plan(), answer);
+        self::answer((index, answer), &shared, titles, (width, paint), &mut text);
         push_line(&mut text, "");
     }
     for one in &shared {

@@ -37,6 +37,7 @@ use crate::full::words;
 use crate::model::{
     Finding, Report, Severity, StudyDesktopCell, StudyGuestRow, StudyHostRow, WorkloadCeiling,
 };
+use crate::title::Titles;
 
 /// Raised when a field is removed or changes its meaning; new fields do not raise it.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -218,7 +219,11 @@ impl<'a> PrintedReport<'a> {
             unlike_promises: report.unlike_promises.as_ref().map(Finding::sentences),
             status: Status::of(report),
             comparisons: comparison::all(grid),
-            answers: analysis.answers.iter().map(|it| Answer::of(it, grid.titles())).collect(),
+            answers: analysis
+                .answers
+                .iter()
+                .map(|it| Answer::of(it, Titles::of_answer(plan, it)))
+                .collect(),
             cells: cells.map(|(index, summary)| Cell::of(grid, index, summary)).collect(),
             findings: &report.findings,
             power: analysis.power.map(|power| Power::of(plan, &power)),

@@ -26,7 +26,7 @@ pub(crate) fn answer(answer: &Answer, titles: Titles) -> String {
 
 /// The same in the words of a study.
 pub fn answer_sentence(of: &Answer, plan: &StudyPlan) -> String {
-    answer(of, Titles::of_study(plan))
+    answer(of, Titles::of_answer(plan, of))
 }
 
 /// What the estimate of an answer is of: `nas / local, IOPS`.

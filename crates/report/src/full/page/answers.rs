@@ -107,7 +107,13 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
     page.tag("tbody").open();
     for (index, answer) in answers.iter().enumerate() {
-        line(page, (plan.design.level, usual), (answer, grid.titles()), index, &head);
+        line(
+            page,
+            (plan.design.level, usual),
+            (answer, Titles::of_answer(plan, answer)),
+            index,
+            &head,
+        );
     }
     tables::close_table(page);
     if let Some(caption) = caption(plan.design.level, answers) {
@@ -223,6 +229,7 @@ fn answer(
     shared: &[Shared<'_>],
     is_open: bool,
 ) {
+    let titles = Titles::of_answer(grid.report.plan(), answer);
     let class = format!("answer {}", class_of(answer.reply));
     let tag = page.tag("details").at("class", class);
     if is_open {
@@ -238,9 +245,7 @@ fn answer(
     page.close();
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "inside").at("id", anchor(index)).open();
-    page.tag("p")
-        .at("class", "sentence")
-        .text(&typographic(&phrases::answer(answer, grid.titles())));
+    page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer, titles)));
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");
     }
@@ -249,11 +254,9 @@ fn answer(
         page.append(chart);
         page.close();
     }
-    basis(page, answer, grid.titles());
+    basis(page, answer, titles);
     for remark in remarks::own(answer, shared) {
-        page.tag("p")
-            .at("class", "remark")
-            .text(&typographic(&phrases::remark(remark, grid.titles())));
+        page.tag("p").at("class", "remark").text(&typographic(&phrases::remark(remark, titles)));
     }
     if let Some(table) = &answer.table {
         let head = ["term", "sum of squares", "df", "mean square", "F", "p", "partial η²"];
@@ -271,7 +274,7 @@ fn answer(
         });
         tables::plain(page, &head.map(String::from), rows.collect());
     }
-    parts(page, answer, grid.titles());
+    parts(page, answer, titles);
     page.close();
     page.close();
 }

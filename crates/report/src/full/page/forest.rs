@@ -11,6 +11,7 @@ use crate::markup::Markup;
 use crate::phrases;
 use crate::quantity::level_percent;
 use crate::svg::dots::{Axis, Better, Dot, Dots, Mark, Row, dots};
+use crate::title::Titles;
 
 /// More parts than this are left to the table.
 const MOST_PARTS: usize = 24;
@@ -29,7 +30,7 @@ struct Value {
 
 /// The forest plot; `None` when there is nothing to estimate.
 pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Markup> {
-    let shown = Shown::of(answer, grid.titles());
+    let shown = Shown::of(answer, Titles::of_answer(grid.report.plan(), answer));
     let higher_is_better = higher_is_better(grid, answer);
     let mut values: Vec<Value> = Vec::new();
     if answer.parts.len() <= MOST_PARTS {
@@ -45,7 +46,7 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
     let is_alone = values.is_empty();
     values.extend(answer.estimate.iter().map(|estimate| Value {
         label: if is_alone {
-            phrases::estimated(answer, grid.titles())
+            phrases::estimated(answer, Titles::of_answer(grid.report.plan(), answer))
         } else {
             "all loads".into()
         },
@@ -85,7 +86,9 @@ pub(super) fn overview(grid: &Grid<'_>) -> Option<Markup> {
     let answers = &grid.report.analysis.answers;
     let values: Vec<Value> = answers
         .iter()
-        .filter(|answer| Shown::of(answer, grid.titles()) == Shown::Ratio)
+        .filter(|answer| {
+            Shown::of(answer, Titles::of_answer(grid.report.plan(), answer)) == Shown::Ratio
+        })
         .filter_map(|answer| {
             let estimate = answer.estimate.as_ref().filter(|it| it.value.is_finite())?;
             Some(Value {

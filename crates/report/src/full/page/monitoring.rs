@@ -107,12 +107,13 @@ fn iops(grid: &Grid<'_>) -> Panel {
         let levels = own.iter().map(level).collect();
         let has_tooltips = grid.report.traces.len() <= MOST_TOOLTIPS;
         let tooltips = own.iter().filter(|_| has_tooltips).map(|trace| {
-            let iops = grid.titles().quantity(Metric::Iops, trace.iops).typeset();
+            let titles = grid.titles_of(trace.cell);
+            let iops = titles.quantity(Metric::Iops, trace.iops).typeset();
             format!(
                 "{}, block {}: {iops} {}",
                 grid.name(trace.cell),
                 trace.block + 1,
-                grid.title(Metric::Iops)
+                titles.of(Metric::Iops)
             )
         });
         Line {

@@ -31,7 +31,7 @@ pub(super) fn spread(grid: &Grid<'_>) -> Option<Markup> {
         .filter_map(|(index, cell)| {
             let place = grid.cells.get(index).map_or(0, |cell| grid.hue(cell.datastore));
             let name = grid.name(index);
-            let tick = |value| grid.titles().tick(metric, value);
+            let tick = |value| grid.titles_of(index).tick(metric, value);
             normal(&cell.observations, cell.spread.as_ref()?, &tick, &name, &color_class(place))
         })
         .collect();
@@ -76,10 +76,10 @@ fn table(page: &mut Markup, grid: &Grid<'_>) {
     if dependent {
         head.extend(["lag\u{2011}1", "eff. n"].map(String::from));
     }
-    let show = |value: f64| grid.titles().quantity(metric, value).typeset();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".into());
     let rows = cells.iter().enumerate().filter_map(|(index, cell)| {
         let spread = cell.spread?;
+        let show = |value: f64| grid.quantity(index, metric, value).typeset();
         let (sd, cv) = (
             or_dash(spread.sd.map(show)),
             or_dash(spread.cv.map(|cv| format!("{}\u{202f}%", decimals(cv * 100.0)))),
