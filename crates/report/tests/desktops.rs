@@ -19,6 +19,11 @@ fn the_json_has_users_and_desktops_of_each_cell() {
     assert_eq!(cells[1]["came"], 17.25);
     assert!(cells[0]["total_ratio"].is_null());
     assert!(cells[1]["total_ratio"].as_f64().unwrap() > 1.8);
+    // Sentences have the words of the report; metrics keep their names.
+    let comparisons = printed["comparisons"].as_array().unwrap();
+    let of_waits = comparisons.iter().find(|it| it["metric"] == "latency-p95").unwrap();
+    let sentence = of_waits["sentence"].as_str().unwrap();
+    assert!(sentence.contains("its p95 wait until usable is "), "{sentence}");
 }
 
 #[test]

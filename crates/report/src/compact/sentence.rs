@@ -11,6 +11,7 @@ use super::model::{Compact, MetricComparison};
 use crate::change::{is_multiple, multiple};
 use crate::model::{Finding, Severity};
 use crate::quantity::{decimals, level_percent, percent};
+use crate::title::Titles;
 use crate::wording::plural;
 
 /// The first sentences of a report: one for each candidate, or why there is no verdict.
@@ -37,6 +38,7 @@ pub fn sentence(report: &Compact, of: &MetricComparison) -> String {
         baseline: report.label(of.baseline),
         margin: report.header.plan.design.margin,
         invalid_by: reason(&report.findings),
+        titles: Titles::Usual,
     };
     sentence_of(&names, of.metric, &of.comparison)
 }
@@ -51,11 +53,14 @@ pub(crate) struct Names {
     pub(crate) margin: f64,
     /// Why the result is invalid, if it is.
     pub(crate) invalid_by: String,
+    /// What metrics are called.
+    pub(crate) titles: Titles,
 }
 
 /// The verdict on a metric as a sentence with a full stop.
 pub(crate) fn sentence_of(names: &Names, metric: Metric, comparison: &Comparison) -> String {
-    let Names { candidate, baseline, invalid_by, .. } = names;
+    let Names { candidate, baseline, invalid_by, titles, .. } = names;
+    let title = titles.of(metric);
     let margin = percent(names.margin);
     let blocks = plural(comparison.blocks as u64, "block");
     match comparison.verdict {
@@ -65,18 +70,18 @@ pub(crate) fn sentence_of(names: &Names, metric: Metric, comparison: &Comparison
             } else {
                 String::new()
             };
-            let claim = claim(candidate, baseline, metric, comparison);
+            let claim = claim(candidate, baseline, (metric, title), comparison);
             format!("{claim}, {blocks}{but_small}.")
         }
         Verdict::Equivalent => format!(
             "{candidate} and {baseline} are equivalent in {}: the difference is within the \
              {margin} % margin ({}, {}), {blocks}.",
-            metric.title(),
+            title,
             change(comparison.ratio),
             straddling(&comparison.interval),
         ),
         Verdict::Inconclusive => {
-            let either = either(candidate, baseline, metric);
+            let either = either(candidate, baseline, (metric, title));
             let outlook = match comparison.blocks_needed {
                 Some(needed) => format!("; about {needed} blocks would probably decide it"),
                 None => "; more blocks are unlikely to decide it".to_string(),
@@ -90,7 +95,7 @@ pub(crate) fn sentence_of(names: &Names, metric: Metric, comparison: &Comparison
         Verdict::Invalid => format!(
             "The result is invalid: {invalid_by}; nothing can be concluded about {candidate} and \
              {baseline} in {}.",
-            metric.title(),
+            title,
         ),
     }
 }
@@ -158,11 +163,15 @@ fn kind(metric: Metric) -> MetricKind {
     }
 }
 
-fn claim(candidate: &str, baseline: &str, metric: Metric, comparison: &Comparison) -> String {
+fn claim(
+    candidate: &str,
+    baseline: &str,
+    (metric, title): (Metric, &str),
+    comparison: &Comparison,
+) -> String {
     let Comparison { ratio, interval, .. } = comparison;
     let Interval { low, high, .. } = *interval;
     let level = level_percent(interval.level);
-    let title = metric.title();
     let (up, down) = match kind(metric) {
         MetricKind::Rate => ("faster", "slower"),
         MetricKind::Latency => ("higher", "lower"),
@@ -224,8 +233,7 @@ fn straddling(interval: &Interval) -> String {
     format!("{level} % CI {} to {}", change(interval.low), change(interval.high))
 }
 
-fn either(candidate: &str, baseline: &str, metric: Metric) -> String {
-    let title = metric.title();
+fn either(candidate: &str, baseline: &str, (metric, title): (Metric, &str)) -> String {
     match kind(metric) {
         MetricKind::Rate => {
             format!("{candidate} may be faster or slower than {baseline} in {title}")

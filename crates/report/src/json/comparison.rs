@@ -118,6 +118,7 @@ fn of_cell<'a>(grid: &Grid<'a>, cell: usize) -> Option<Vec<Comparison<'a>>> {
         baseline: cell_name(report, &grid.cells, baseline),
         margin: plan.design.margin,
         invalid_by: why_invalid(grid, [cell, baseline]),
+        titles: grid.titles_of(cell),
     };
     let compared = |relative: &Relative| {
         let (metric, comparison) = (relative.metric, relative.comparison.as_ref()?);
@@ -162,8 +163,9 @@ fn why_invalid(grid: &Grid<'_>, cells: [usize; 2]) -> String {
     let own = report.analysis.findings.iter().find_map(|(cell, finding)| {
         let cell = cell.filter(|cell| cells.contains(cell))?;
         let is_invalid = finding.severity == Severity::Invalid;
-        is_invalid
-            .then(|| format!("{}: {}", grid.name(cell), phrases::finding(finding, grid.titles())))
+        is_invalid.then(|| {
+            format!("{}: {}", grid.name(cell), phrases::finding(finding, grid.titles_of(cell)))
+        })
     });
     own.filter(|_| !report.is_comparison()).unwrap_or_else(|| reason(&report.findings))
 }

@@ -47,11 +47,12 @@ fn disturbed(grid: &Grid<'_>) -> Option<Finding> {
     let mut cells: Vec<usize> = found.iter().filter_map(|(cell, _)| *cell).collect();
     cells.sort_unstable();
     cells.dedup();
+    let titles = cell.map_or(grid.titles(), |cell| grid.titles_of(cell));
     let example = cell.map(|cell| format!("{}: ", grid.name(cell))).unwrap_or_default();
     Some(Finding {
         severity: Severity::Warning,
         subject: format!("CPUs of this machine, {} of {} cells", cells.len(), grid.cells.len()),
-        what: format!("{example}{}", phrases::finding(first, grid.titles())),
+        what: format!("{example}{}", phrases::finding(first, titles)),
         advice: String::new(),
     })
 }
