@@ -268,6 +268,8 @@ fn storage_is_full_or_its_template_is_gone(place: &Place) {
     tear_down(&mut desktops);
     drop(desktops);
     assert!(matches!(open(place, "nfs", &full), Err(LabError::NoTemplate { .. })));
+    prepared(place, "nfs");
+    assert!(open(place, "nfs", &full).is_ok());
 }
 
 fn a_machine_does_not_start_answer_or_live(place: &Place) {

@@ -60,9 +60,13 @@ impl TemplateDisk {
     pub(super) fn prepare(&self, seed: u64, cancel: &AtomicBool) -> Result<(), LabError> {
         let bytes = self.place.disk.size_bytes;
         let words = format!("{seed:016x} {bytes}\n");
-        let has_mark = fs::read_to_string(self.mark()).is_ok_and(|found| found == words);
-        if has_mark && self.is_whole(cancel)? {
-            return Ok(());
+        if fs::read_to_string(self.mark()).is_ok_and(|found| found == words) {
+            match self.is_whole(cancel) {
+                Ok(true) => return Ok(()),
+                Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+                // It was changed, or is gone.
+                Ok(false) | Err(_) => {}
+            }
         }
         let _ = fs::remove_file(self.mark());
         let source = self.source();
