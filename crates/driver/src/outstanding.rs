@@ -58,13 +58,18 @@ impl Outstanding {
         Some(now_ns.saturating_sub(started_ns))
     }
 
-    /// The user's operation failed: it was outstanding, and has no latency. Whether there was one.
-    pub(crate) fn fail(&mut self, user: u32, now_ns: u64) -> bool {
+    /// The user's operation failed: it was outstanding, and has no latency. For how long; `None` if there was none.
+    pub(crate) fn fail(&mut self, user: u32, now_ns: u64) -> Option<u64> {
         let age_ns = self.end(user, now_ns);
         if self.is_open {
             self.carried_ns += age_ns.unwrap_or(0) as i64;
         }
-        age_ns.is_some()
+        age_ns
+    }
+
+    /// For how long each has been outstanding.
+    pub(crate) fn ages_ns(&self, now_ns: u64) -> impl Iterator<Item = u64> {
+        self.started_ns.iter().flatten().map(move |started_ns| now_ns.saturating_sub(*started_ns))
     }
 
     /// Time has come to `now_ns`; nothing has changed since the last call.

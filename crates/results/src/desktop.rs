@@ -41,6 +41,7 @@ pub(crate) fn write(connection: &Connection, id: i64, totals: &DesktopTotals) ->
     for (kind, work) in KINDS.into_iter().zip(&totals.work) {
         write_work(connection, id, kind, work)?;
     }
+    write_unserved(connection, id, &totals.unserved)?;
     headline(connection, id, totals)?;
     let mut insert =
         connection.prepare("INSERT INTO desktop_interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
@@ -83,11 +84,33 @@ fn write_work(connection: &Connection, id: i64, kind: Kind, work: &KindTotals) -
     write_histogram(connection, insert, (id, kind.name()), &work.histogram)
 }
 
+/// The kind under which their histogram is kept.
+const UNSERVED: &str = "unserved";
+
+fn write_unserved(connection: &Connection, id: i64, waits: &KindTotals) -> Result<()> {
+    connection.execute(
+        "INSERT INTO desktop_unserved VALUES (?, ?, ?, ?, ?)",
+        params![
+            id,
+            int(waits.operations)?,
+            int(waits.latency_sum_ns)?,
+            int(waits.latency_min_ns)?,
+            int(waits.latency_max_ns)?,
+        ],
+    )?;
+    let insert = "INSERT INTO desktop_unserved_histogram VALUES (?, ?, ?, ?, ?, ?)";
+    write_histogram(connection, insert, (id, UNSERVED), &waits.histogram)
+}
+
 /// Whether the file has the tables.
 pub(crate) fn has_tables(connection: &Connection) -> Result<bool> {
+    has_table(connection, "desktop_total")
+}
+
+fn has_table(connection: &Connection, name: &str) -> Result<bool> {
     connection
-        .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'desktop_total'")?
-        .exists([])
+        .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")?
+        .exists([name])
 }
 
 /// The totals of a trial, in a file that has the tables; `None` if the trial had no broker.
@@ -122,6 +145,7 @@ pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Box<Deskto
     for (kind, work) in KINDS.into_iter().zip(&mut totals.work) {
         *work = read_work(connection, id, kind)?;
     }
+    totals.unserved = read_unserved(connection, id)?;
     let mut select = connection
         .prepare_cached("SELECT * FROM desktop_interval WHERE trial_id = ? ORDER BY number")?;
     let rows = select.query_map([id], |row| {
@@ -158,4 +182,27 @@ fn read_work(connection: &Connection, id: i64, kind: Kind) -> Result<KindTotals>
         })
     });
     totals.optional()?.ok_or_else(|| strange("desktops without totals of their users' work"))
+}
+
+/// Nothing in files from before these waits were kept.
+fn read_unserved(connection: &Connection, id: i64) -> Result<KindTotals> {
+    if !has_table(connection, "desktop_unserved")? {
+        return Ok(KindTotals::default());
+    }
+    let select = "SELECT bucket, low_ns, high_ns, count FROM desktop_unserved_histogram \
+                  WHERE trial_id = ? AND kind = ? ORDER BY bucket";
+    let histogram = histogram_of(connection, select, id, UNSERVED)?;
+    let mut select =
+        connection.prepare_cached("SELECT * FROM desktop_unserved WHERE trial_id = ?")?;
+    let totals = select.query_row([id], |row| {
+        Ok(KindTotals {
+            operations: count(row, "users")?,
+            latency_sum_ns: count(row, "wait_sum_ns")?,
+            latency_min_ns: count(row, "wait_min_ns")?,
+            latency_max_ns: count(row, "wait_max_ns")?,
+            histogram,
+            ..KindTotals::default()
+        })
+    });
+    Ok(totals.optional()?.unwrap_or_default())
 }

@@ -51,6 +51,26 @@ CREATE TABLE IF NOT EXISTS desktop_work_histogram (
     PRIMARY KEY (trial_id, kind, bucket)
 ) STRICT, WITHOUT ROWID;
 
+-- The waits of users without a usable desktop, as long as they were.
+CREATE TABLE IF NOT EXISTS desktop_unserved (
+    trial_id INTEGER PRIMARY KEY REFERENCES trial (id),
+    users INTEGER NOT NULL,
+    wait_sum_ns INTEGER NOT NULL,
+    wait_min_ns INTEGER NOT NULL,
+    wait_max_ns INTEGER NOT NULL
+) STRICT;
+
+-- Their distribution; buckets as in the table histogram.
+CREATE TABLE IF NOT EXISTS desktop_unserved_histogram (
+    trial_id INTEGER NOT NULL REFERENCES trial (id),
+    kind TEXT NOT NULL,              -- gone and waiting together: unserved
+    bucket INTEGER NOT NULL,
+    low_ns INTEGER NOT NULL,
+    high_ns INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (trial_id, kind, bucket)
+) STRICT, WITHOUT ROWID;
+
 -- Means over an interval of the window.
 CREATE TABLE IF NOT EXISTS desktop_interval (
     trial_id INTEGER NOT NULL REFERENCES trial (id),

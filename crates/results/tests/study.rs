@@ -82,6 +82,7 @@ fn cells_that_the_plan_does_not_have_are_refused() {
         ("UPDATE desktop_work_histogram SET high_ns = low_ns", "unknown buckets"),
         ("UPDATE desktop_work_histogram SET count = 9223372036854775807", "do not add up"),
         ("DELETE FROM desktop_work", "without totals of their users' work"),
+        ("UPDATE desktop_unserved SET wait_max_ns = -2", "wait_max_ns = -2"),
         ("UPDATE desktop_interval SET start_ns = -1", "start_ns = -1"),
         ("DROP TABLE desktop_interval", "no such table"),
     ] {

@@ -106,7 +106,7 @@ pub enum Fact {
         /// Users whose waits were recorded.
         served: u64,
     },
-    /// Users of desktops have no wait, because they were not served.
+    /// Users of desktops were not served: their waits would have been longer, or they have none.
     UsersUnserved {
         /// Users who came, and users who came again because their desktops died.
         came: u64,

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use stormeter_study::Metric;
-use stormeter_trial::{CpuUsage, Histogram, IssueTimes, Recovery, Sample};
+use stormeter_trial::{CpuUsage, Histogram, IssueTimes, KindTotals, Recovery, Sample};
 
 use crate::verdict::Direction;
 
@@ -19,12 +19,11 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
     if operations == 0.0 {
         return None;
     }
+    let sum = |count: fn(&KindTotals) -> u64| sample.latencies().map(count).sum::<u64>() as f64;
     let value = match metric {
         Metric::Iops => sample.iops(),
         Metric::Throughput => sample.bytes_per_s(),
-        Metric::LatencyMean => {
-            sample.ios().iter().map(|kind| kind.latency_sum_ns).sum::<u64>() as f64 / operations
-        }
+        Metric::LatencyMean => sum(|kind| kind.latency_sum_ns) / sum(|kind| kind.operations),
         Metric::LatencyP50
         | Metric::LatencyP95
         | Metric::LatencyP99
@@ -46,7 +45,7 @@ pub fn value_of(metric: Metric, sample: &Sample, cpu: &CpuUsage) -> Option<f64> 
         Metric::ServiceMean => sample.issue.as_ref()?.service.mean_ns()?,
         Metric::FlushMean => sample.flushes.latency_mean_ns()?,
         Metric::LatencyMax => {
-            sample.ios().iter().map(|kind| kind.latency_max_ns).max().unwrap_or(0) as f64
+            sample.latencies().map(|kind| kind.latency_max_ns).max().unwrap_or(0) as f64
         }
         Metric::CpuPerIo => cpu.initiator_ns() as f64 / operations,
         Metric::TargetCpuPerIo => cpu.target_ns? as f64 / operations,
@@ -126,7 +125,7 @@ pub(crate) struct Merged {
 
 impl Merged {
     pub(crate) fn add(&mut self, sample: &Sample) {
-        sample.ios().iter().for_each(|kind| self.latencies.merge(&kind.histogram));
+        sample.latencies().for_each(|kind| self.latencies.merge(&kind.histogram));
         self.durable.merge(&sample.durable.histogram);
         self.flushes.merge(&sample.flushes.histogram);
         for kind in sample.desktops.iter().flat_map(|desktops| &desktops.work) {
@@ -180,7 +179,7 @@ fn histogram_of(metric: Metric, sample: &Sample) -> Option<Cow<'_, Histogram>> {
         Metric::WorkP99 => Cow::Owned(sample.desktops.as_ref()?.work().histogram),
         _ => {
             let mut all = Histogram::default();
-            sample.ios().iter().for_each(|kind| all.merge(&kind.histogram));
+            sample.latencies().for_each(|kind| all.merge(&kind.histogram));
             Cow::Owned(all)
         }
     })
@@ -253,6 +252,31 @@ mod tests {
             "{p50} {p999}"
         );
         assert_eq!(resolution_of(Metric::FlushMean, &with, &cpu), 0.0);
+    }
+
+    #[test]
+    fn users_who_were_not_served_have_waited_too() {
+        let cpu = CpuUsage { process_ns: 1000, ..CpuUsage::default() };
+        let mut of_users = sample(1000.0);
+        of_users.reads = totals(&[]);
+        of_users.writes = totals(&[1_000_000; 8]);
+        let mut desktops = stormeter_trial::DesktopTotals::default();
+        of_users.desktops = Some(Box::new(desktops.clone()));
+        let value = |metric, sample: &Sample| value_of(metric, sample, &cpu).unwrap();
+        assert_eq!(value(Metric::LatencyMean, &of_users), 1e6);
+        desktops.unserved = totals(&[6_000_000; 2]);
+        let mut served_few = of_users.clone();
+        served_few.desktops = Some(Box::new(desktops));
+        assert_eq!(value(Metric::LatencyMean, &served_few), 2e6);
+        assert_eq!(value(Metric::LatencyMax, &served_few), 6e6);
+        assert!((value(Metric::LatencyP95, &served_few) / 6e6 - 1.0).abs() < 0.003);
+        // What is counted for each user is for each who was served.
+        for metric in [Metric::Iops, Metric::CpuPerIo] {
+            assert_eq!(value(metric, &served_few), value(metric, &of_users));
+        }
+        let mut merged = Merged::default();
+        merged.add(&served_few);
+        assert!(merged.percentile_ns(Metric::LatencyP95).unwrap() > 5e6);
     }
 
     #[test]

@@ -212,6 +212,10 @@ pub struct DesktopTotals {
     pub steps: Vec<StepTime>,
     /// I/Os of the work of users who came one by one: reads, and writes. The class and log-ons are not in it.
     pub work: [KindTotals; 2],
+    /// The waits of users without a usable desktop: of those who went away, and of those who waited when the window closed,
+    /// up to then. They would have been longer. Refused users have none.
+    #[serde(default)]
+    pub unserved: KindTotals,
     /// Means of the intervals.
     pub rows: Vec<DesktopRow>,
 }

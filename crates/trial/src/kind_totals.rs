@@ -31,6 +31,19 @@ impl KindTotals {
         (self.operations > 0).then(|| self.latency_sum_ns as f64 / self.operations as f64)
     }
 
+    /// Adds one operation of `bytes`.
+    pub fn record(&mut self, bytes: u64, latency_ns: u64) {
+        self.latency_min_ns = match self.operations {
+            0 => latency_ns,
+            _ => self.latency_min_ns.min(latency_ns),
+        };
+        self.operations += 1;
+        self.bytes += bytes;
+        self.latency_sum_ns += latency_ns;
+        self.latency_max_ns = self.latency_max_ns.max(latency_ns);
+        self.histogram.record(latency_ns);
+    }
+
     /// Adds the totals of another thread, disk or kind.
     pub fn merge(&mut self, other: &KindTotals) {
         if other.operations > 0 {

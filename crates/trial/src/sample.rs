@@ -274,6 +274,12 @@ impl Sample {
         [&self.reads, &self.writes, &self.durable]
     }
 
+    /// The totals of all latencies: those of I/Os, and the waits of users of desktops who were not served. These are shorter
+    /// than they would have been; without them, a datastore that serves few would seem to serve quickly.
+    pub fn latencies(&self) -> impl Iterator<Item = &KindTotals> {
+        self.ios().into_iter().chain(self.desktops.iter().map(|desktops| &desktops.unserved))
+    }
+
     /// All I/Os together, flushes not included.
     pub fn total(&self) -> KindTotals {
         let [reads, others @ ..] = self.ios();

@@ -233,6 +233,9 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
             Boundary::Closed { at_ns } => {
                 self.outstanding.close(at_ns);
                 self.totals.waiting = self.outstanding.count();
+                for wait_ns in self.outstanding.ages_ns(at_ns) {
+                    self.totals.unserved.record(0, wait_ns);
+                }
                 self.observer.window_closed();
             }
         }
@@ -338,16 +341,7 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
         if !self.window.is_open() || self.class.contains(&user) {
             return;
         }
-        let totals = &mut self.totals.work[Direction::of(kind) as usize];
-        totals.latency_min_ns = match totals.operations {
-            0 => latency_ns,
-            _ => totals.latency_min_ns.min(latency_ns),
-        };
-        totals.operations += 1;
-        totals.bytes += bytes;
-        totals.latency_sum_ns += latency_ns;
-        totals.latency_max_ns = totals.latency_max_ns.max(latency_ns);
-        totals.histogram.record(latency_ns);
+        self.totals.work[Direction::of(kind) as usize].record(bytes, latency_ns);
     }
 
     /// Does what is due at `now_ns`.
@@ -436,7 +430,9 @@ impl<'a, D: Desktops, C: Clock, O: Observer> Run<'a, D, C, O> {
                     self.totals.refused += 1;
                 }
                 BrokerAction::Leave { user } => {
-                    self.outstanding.fail(user, now_ns);
+                    if let Some(wait_ns) = self.outstanding.fail(user, now_ns) {
+                        self.totals.unserved.record(0, wait_ns);
+                    }
                     self.totals.gone += 1;
                 }
             }

@@ -204,7 +204,7 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
                 self.pause(session, now_ns, 0);
             }
             SessionChange::Failed { kind, error } => {
-                if self.outstanding.fail(session, now_ns) {
+                if self.outstanding.fail(session, now_ns).is_some() {
                     self.failed(session, kind, error);
                     self.pause(session, now_ns, RETRY_NS);
                 }

@@ -72,6 +72,12 @@ fn assert_sound(sample: &Sample) {
     assert!(totals.is_conserved(), "{totals:?}");
     let total = sample.total();
     assert_eq!(total.operations, totals.usable);
+    let unserved = &totals.unserved;
+    assert_eq!(unserved.operations, totals.gone + totals.waiting);
+    assert_eq!(unserved.histogram.count(), unserved.operations);
+    assert!(unserved.latency_max_ns <= sample.window_ns, "{unserved:?}");
+    let waited_ns = u128::from(total.latency_sum_ns + unserved.latency_sum_ns);
+    assert!(waited_ns as f64 <= sample.outstanding_mean * sample.window_ns as f64 + 1000.0);
     let busy_ns = total.latency_sum_ns as f64 + sample.carried_ns as f64;
     let outstanding_ns = sample.outstanding_mean * sample.window_ns as f64;
     assert!((busy_ns - outstanding_ns).abs() <= 1000.0, "{busy_ns} {outstanding_ns}");

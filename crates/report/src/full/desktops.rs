@@ -25,7 +25,8 @@ pub(super) const DESKTOPS: [&str; 6] =
 /// The meaning of the users' figures.
 pub(super) const USERS_CAPTION: &str = "Users in the window, as means over the trials. served: their desktop became usable; at once: a desktop was ready when \
      they came; gone: waited for longer than their patience; waiting: had no usable one when the window closed. wait: \
-     from the arrival until the desktop was usable, of those who were served, over all trials.";
+     from the arrival until the desktop was usable, over all trials; those who went or still waited count with the time \
+     that they had waited.";
 /// The meaning of the steps' figures.
 pub(super) const STEPS_CAPTION: &str = "Mean time of a desktop in each step, and of all of them together, with the change from the baseline: the step with the \
      largest difference is where the datastores differ.";
@@ -75,7 +76,7 @@ fn of_cell(cell: usize, trials: &[Measured<'_>]) -> StudyDesktopCell {
     };
     let mut waits = Histogram::default();
     for (sample, _) in trials {
-        sample.ios().iter().for_each(|kind| waits.merge(&kind.histogram));
+        sample.latencies().for_each(|kind| waits.merge(&kind.histogram));
     }
     let step = |step: DesktopStep| {
         let own = trials.iter().flat_map(|(_, totals)| &totals.steps);

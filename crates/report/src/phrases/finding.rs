@@ -49,7 +49,11 @@ fn fact(fact: &Fact, titles: Titles) -> String {
             let parts = [(refused, "were refused"), (gone, "went away"), (waiting, "still waited at the end")];
             let parts = parts.iter().filter(|(users, _)| **users > 0);
             let parts = parts.map(|(users, what)| format!("{users} {what}"));
-            format!("of {}, {}: waits are those of the others", plural(*came, "user"), listed(parts))
+            let count = match gone + waiting {
+                0 => "waits are those of the others",
+                _ => "in waits they count with the time until then, which is too short",
+            };
+            format!("of {}, {}: {count}", plural(*came, "user"), listed(parts))
         }
         Fact::LittlesLaw { product, outstanding } if titles == Titles::Users => format!(
             "users served a second × mean wait is {product:.2} waiting users, but {outstanding:.2} waited on average \

@@ -27,8 +27,14 @@ pub(super) fn desktops(dice: &mut Dice) -> DesktopTotals {
         steps: steps.into(),
         // What fails is the desktop's end, and no I/O of its own.
         work: [(); 2].map(|()| KindTotals { short_operations: 0, errors: 0, ..some_totals(dice) }),
+        unserved: unserved(dice),
         rows: (0..dice.below(4)).map(|_| desktop_row(dice)).collect(),
     }
+}
+
+/// Waits move no bytes and do not fail.
+fn unserved(dice: &mut Dice) -> KindTotals {
+    KindTotals { bytes: 0, short_operations: 0, errors: 0, ..some_totals(dice) }
 }
 
 fn desktop_row(dice: &mut Dice) -> DesktopRow {
