@@ -6,7 +6,7 @@ use stormeter_statistics::{
     Backlog, BrokenBy, CeilingKind, Fact, GuestWait, LawFinding, SeenIn, Tally,
 };
 use stormeter_study::Metric;
-use stormeter_trial::{MemoryPlace, RECOVERED_SHARE};
+use stormeter_trial::{IoFailureOutcome, MemoryPlace, RECOVERED_SHARE};
 use stormeter_units::{format_bytes, format_count, format_duration_ns};
 
 use super::number::p_value as p_value_of;
@@ -93,9 +93,24 @@ fn fact(fact: &Fact, titles: Titles) -> String {
             )
         }
         Fact::IoErrors { count, first, disturbed } => {
-            let first = first.as_ref().map_or_else(String::new, |first| format!(", first: {first}"));
             let when = if *disturbed { ", while the study's steps disturbed the storage" } else { "" };
-            format!("{count} I/Os failed or came back short{first}{when}")
+            match titles {
+                Titles::Usual => {
+                    let first = first.as_ref().map(|first| format!(", first: {first}"));
+                    format!("{count} I/Os failed or came back short{}{when}", first.unwrap_or_default())
+                }
+                // A desktop is a disk to what counts failures, and an I/O of no length.
+                Titles::Users => {
+                    let first = first.as_ref().map(|first| match first.outcome {
+                        IoFailureOutcome::Failed(error) => {
+                            format!(", first in place {}: {error}", first.disk)
+                        }
+                        IoFailureOutcome::Short(_) => String::new(),
+                    });
+                    let desktops = plural(*count, "desktop");
+                    format!("{desktops} could not be made or died{}{when}", first.unwrap_or_default())
+                }
+            }
         }
         Fact::NoIo => match titles {
             Titles::Usual => "not one I/O completed within the measured window".into(),

@@ -223,6 +223,7 @@ fn users_of_desktops_are_no_ios() {
             fact,
             Fact::LittlesLaw { .. }
                 | Fact::NoIo
+                | Fact::IoErrors { .. }
                 | Fact::UnevenLoad { .. }
                 | Fact::BusyBefore(_)
                 | Fact::NotSettled(_)
