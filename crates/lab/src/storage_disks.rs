@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much a disk does at most, reads and writes together (QEMU's throttle groups).
+/// How much a disk does at most, reads and writes together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskLimit {
     /// Requests per second.
@@ -16,17 +16,6 @@ impl DiskLimit {
     /// Whether there is one.
     pub fn is_some(self) -> bool {
         self.iops.is_some() || self.bytes_per_s.is_some()
-    }
-
-    /// The same limits, not in force: zero is none for QEMU.
-    pub(crate) fn lifted(self) -> Self {
-        Self { iops: self.iops.map(|_| 0), bytes_per_s: self.bytes_per_s.map(|_| 0) }
-    }
-
-    /// Each limit that there is, as QEMU names it.
-    pub(crate) fn named(self) -> impl Iterator<Item = (&'static str, u64)> {
-        let iops = self.iops.map(|iops| ("iops-total", iops.into()));
-        iops.into_iter().chain(self.bytes_per_s.map(|bytes| ("bps-total", bytes)))
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use stormeter_datastore::RbdPool;
 
 use super::hardware::{Backend, Disk, Hardware, group};
-use super::{cable, layer};
+use super::{cable, layer, throttle};
 use crate::model::{CacheMode, Controller, DiskFormat};
 
 impl Hardware {
@@ -19,7 +19,8 @@ impl Hardware {
         for (index, disk) in self.disks.iter().enumerate() {
             let node = disk.node(index);
             if disk.limit.is_some() {
-                let limits = disk.limit.named().map(|(name, most)| format!(",x-{name}={most}"));
+                let limits =
+                    throttle::named(disk.limit).map(|(name, most)| format!(",x-{name}={most}"));
                 let limits: String = limits.collect();
                 add("-object", format!("throttle-group,id={}{limits}", group(index)));
             }

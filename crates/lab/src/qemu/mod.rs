@@ -13,6 +13,7 @@ mod probe;
 mod process;
 mod qmp;
 mod spawn;
+pub(crate) mod throttle;
 mod version;
 mod write_log;
 

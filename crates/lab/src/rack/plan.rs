@@ -12,7 +12,7 @@ use super::state::target;
 use crate::error::LabError;
 use crate::links::{Node, links};
 use crate::model::{CacheMode, Controller, Datastore, DiskFormat, Lab, Vm, VmDisk};
-use crate::qemu::{Backend, Disk, Hardware, Kind, Plug};
+use crate::qemu::{Backend, Disk, Hardware, Kind, Plug, throttle};
 use crate::wiring::channels;
 
 /// The user's choice of accelerator.
@@ -58,7 +58,7 @@ pub(super) fn storage_hardware(directory: &Path, lab: &Lab, index: usize) -> Har
         // Like a storage system's own disks: the host's cache may hold acknowledged writes, but reads
         // must not come from the host's memory.
         cache: CacheMode::None,
-        limit: disk.limit.lifted(),
+        limit: throttle::lifted(disk.limit),
         backend: Backend::File {
             path: storage_file(directory, &storage.name, index),
             format: crate::model::DiskFormat::Raw,

@@ -23,7 +23,7 @@ use super::up::limit_disks;
 use crate::error::{LabDirectory, LabError, at};
 use crate::image::need_room;
 use crate::model::{Datastore, DiskFormat, Lab};
-use crate::qemu::{Guest, Hardware, Layers, Qmp};
+use crate::qemu::{Guest, Hardware, Layers, Qmp, throttle};
 
 /// Slow disks are released and reassembled with a few requests each.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -241,7 +241,7 @@ fn limit(guest: &Guest, lab: &Lab, index: usize, on: bool) -> Result<(), LabErro
     let mut storage = lab.storage[index].clone();
     if !on {
         for disk in &mut storage.disks {
-            disk.limit = disk.limit.lifted();
+            disk.limit = throttle::lifted(disk.limit);
         }
     }
     limit_disks(guest, &storage)

@@ -33,7 +33,7 @@ use crate::image::{Held, Images, last_words, need_room};
 use crate::links::Node;
 use crate::model::{Datastore, DiskFormat, Lab, Storage, Vm};
 use crate::qemu::folder::make;
-use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, version};
+use crate::qemu::{Accelerator, Guest, Hardware, Probed, probe, throttle, version};
 use crate::wiring::channels;
 
 /// How a lab is started.
@@ -260,8 +260,9 @@ pub(super) fn limit_disks(guest: &Guest, storage: &Storage) -> Result<(), LabErr
     let mut qmp = guest.connect()?;
     for (disk, asked) in storage.disks.iter().enumerate() {
         if asked.limit.is_some() {
-            let limits: serde_json::Map<_, _> =
-                asked.limit.named().map(|(name, most)| (name.to_owned(), json!(most))).collect();
+            let limits: serde_json::Map<_, _> = throttle::named(asked.limit)
+                .map(|(name, most)| (name.to_owned(), json!(most)))
+                .collect();
             let limits = json!({
                 "path": format!("/objects/{}", crate::qemu::group(disk)),
                 "property": "limits",
