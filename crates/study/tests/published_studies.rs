@@ -24,7 +24,7 @@ fn plan(study: &str, file: &str) -> StudyPlan {
     parse_study(&text).unwrap_or_else(|e| panic!("{study}/{file}: {e}"))
 }
 
-/// Every study file of a study: all except the published facts, the sites and the labs.
+/// Every study file of a study: all except the published facts and relations, the sites and the labs.
 fn files(study: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory(study)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -32,7 +32,8 @@ fn files(study: &str) -> BTreeSet<String> {
         .filter(|name| {
             name.ends_with(".yaml")
                 && !name.ends_with("lab.yaml")
-                && !["published.yaml", "site.yaml", "ceph-site.yaml"].contains(&name.as_str())
+                && !["published.yaml", "relations.yaml", "site.yaml", "ceph-site.yaml"]
+                    .contains(&name.as_str())
         })
         .collect()
 }
