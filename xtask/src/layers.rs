@@ -135,6 +135,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         ]),
         pure: false,
     },
+    Layer {
+        package: "stormeter-truth",
+        uses: These(&["yaml", "site", "study", "statistics", "predict"]),
+        pure: false,
+    },
     Layer { package: "stormeter-testkit", uses: These(&["trial", "yaml"]), pure: false },
     Layer { package: "stormeter", uses: All, pure: false },
     Layer { package: "stormeter-bench", uses: All, pure: false },

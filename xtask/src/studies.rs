@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::child::{output, succeed};
 use crate::repository::Repository;
 use crate::steps::Finding;
+use crate::truth;
 
 /// More than CI has processors: most of a study's time is waiting for its trials to end.
 const AT_ONCE: usize = 3;
@@ -116,7 +117,8 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     if !failures.is_empty() {
         return Err(failures.join("\n"));
     }
-    Ok(format!("{} studies, {measured} trials, {predicted} predicted", STUDIES.len()))
+    let left_out = truth::published_in_short(repository)?;
+    Ok(format!("{} studies, {measured} trials, {predicted} predicted; {left_out}", STUDIES.len()))
 }
 
 /// Executes one study in one way, to its last trial and into the table; returns the number of

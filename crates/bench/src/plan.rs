@@ -54,6 +54,7 @@ pub(crate) fn predict(window_ns: u64) -> Result<Predicted, Failure> {
             what_if: Vec::new(),
             faults: Vec::new(),
             shortened_from: None,
+            model_errors: Vec::new(),
         },
         faults: Vec::new(),
         plan: prepared.plan,

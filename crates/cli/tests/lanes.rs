@@ -134,6 +134,7 @@ fn predicted(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
         what_if: Vec::new(),
         faults: Vec::new(),
         shortened_from: None,
+        model_errors: Vec::new(),
     };
     let request = PredictRequest {
         faults: vec![],

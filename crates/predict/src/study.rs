@@ -27,7 +27,8 @@ pub fn predict_study(
 ) -> Result<ResultsFile, PredictError> {
     check(request, cancel)?;
     let faults = request.faults.iter().map(ToString::to_string).collect();
-    let prediction = Prediction { faults, ..request.prediction.clone() };
+    let model_errors = request.model_errors();
+    let prediction = Prediction { faults, model_errors, ..request.prediction.clone() };
     let of = (prediction, request.environment.clone());
     let mut sites = SiteExecutor::new(request);
     Ok(run_prediction(&request.study(), of, &mut sites, cancel, progress)?)

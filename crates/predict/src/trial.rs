@@ -163,6 +163,10 @@ impl TrialRun<'_> {
             verify: false,
         };
         machine.measure(Window { from_ns: ramp_ns, interval_ns }, ramp_ns + duration_ns);
+        // In the pauses of bursts a memory empties, whatever it looks like in between.
+        if io.burst.is_none() {
+            machine.settle_in(ramp_ns);
+        }
         let mut clock = machine.time().clock();
         drive(&trial, || Some(0), machine, &mut clock, &mut Watcher(self.cancel))
             .map_err(|error| error.to_string())

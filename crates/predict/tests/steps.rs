@@ -36,6 +36,7 @@ fn request(study: &str, output: &Path) -> PredictRequest {
             what_if: vec![],
             faults: vec![],
             shortened_from,
+            model_errors: Vec::new(),
         },
         output: output.into(),
         elasticity: true,

@@ -63,6 +63,7 @@ fn request(study: &str, output: &Path, threads: usize) -> PredictRequest {
             what_if: vec![],
             faults: vec![],
             shortened_from,
+            model_errors: Vec::new(),
         },
         faults: vec![],
         output: output.into(),

@@ -24,7 +24,9 @@ use crate::model::{
 };
 use crate::noted::{Noted, each_once};
 use crate::phrases::{self, Remedies, SettingNames};
+use crate::seen::seen;
 use crate::settling::settling;
+use crate::simulated::without_intervals;
 use crate::title::Titles;
 use crate::wording::plural;
 
@@ -126,6 +128,10 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         repeat_command,
         names,
     } = parts;
+    let analysis = match header.prediction {
+        Some(_) => without_intervals(analysis),
+        None => analysis,
+    };
     let guests = guests(summaries);
     let samples: Vec<_> =
         trials.iter().filter_map(|trial| Some((trial.cell, trial.measured?.0))).collect();
@@ -172,7 +178,7 @@ fn reasons(
     let of_cell = |cell: usize| {
         let own = trials.iter().filter(|trial| trial.cell == cell);
         let known: Vec<_> =
-            own.filter_map(|trial| Some((trial.measured?.0, trial.components))).collect();
+            own.filter_map(|it| Some(seen(it.measured?.0, it.components, it.notes))).collect();
         let why = bottleneck::why(&known)?;
         let elasticities = elasticities.iter().filter(|one| one.cell == cell).cloned().collect();
         Some(CellReasons { cell, why, elasticities })
@@ -518,9 +524,9 @@ fn of_datastores(report: &Report) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use stormeter_trial::{ModelNote, NoteFact};
 
     use super::*;
+    use stormeter_trial::{ModelNote, NoteFact};
 
     fn row(second: u64, cpu_busy: f64) -> MonitorRow {
         let (at_ns, length_ns) = (second * 1_000_000_000, 1_000_000_000);

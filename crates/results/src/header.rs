@@ -47,6 +47,21 @@ pub struct Prediction {
     pub faults: Vec<String>,
     /// The study file's timing and number of blocks, if the prediction is shorter.
     pub shortened_from: Option<(Timing, Blocks)>,
+    /// By datastore of the plan: how far off the model is. Empty in results of earlier versions.
+    #[serde(default)]
+    pub model_errors: Vec<ModelError>,
+}
+
+/// The factors within which four of five predictions of a model are, of conditions that it was not fitted to; at
+/// least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ModelError {
+    /// Of rates: I/Os or bytes a second.
+    pub rate: f64,
+    /// Of latencies and durations.
+    pub latency: f64,
+    /// Of CPU times and loads.
+    pub cpu: f64,
 }
 
 /// A datastore as it was when the run started.

@@ -99,7 +99,7 @@ pub use error::ResultsError;
 pub use file::ResultsFile;
 pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading, SharedFileSystem};
 pub use format::FORMAT_VERSION;
-pub use header::{DatastoreDescription, Header, Prediction};
+pub use header::{DatastoreDescription, Header, ModelError, Prediction};
 pub use host::HostShare;
 pub use stormeter_disk::{
     Acknowledged, ClusterTrouble, DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident,

@@ -18,7 +18,7 @@ pub struct Override {
 }
 
 /// The short words, and the parameters that each changes.
-pub const WORDS: [(&str, &str); 14] = [
+pub const WORDS: [(&str, &str); 15] = [
     ("nic", "the rate of every Ethernet adapter of hosts and controllers"),
     ("nics", "how many ports each Ethernet adapter of the hosts has"),
     ("mtu", "the MTU of every Ethernet adapter of hosts and controllers"),
@@ -32,6 +32,10 @@ pub const WORDS: [(&str, &str); 14] = [
     ("stripes", "the stripes of every datastore on a cluster"),
     ("replicas", "the replicas of every datastore on a cluster"),
     ("nodes", "how many nodes every cluster has"),
+    (
+        "write-memory",
+        "whether memories for writes are in their steady state (steady) or empty (fresh)",
+    ),
     ("vms-per-host", "how many VMs a host takes, of each group that runs VMs"),
 ];
 

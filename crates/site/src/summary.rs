@@ -32,6 +32,9 @@ fn write(file: &SiteFile, out: &mut String) -> Result {
             "As built: hashes and places of pieces are the same in every block (number {number})."
         )?;
     }
+    if site.fresh {
+        writeln!(out, "Memories for writes start empty, or as empty as such a load begins.")?;
+    }
     section(out, "Hosts", site.hosts.iter().map(|hosts| (&hosts.name, host(hosts))))?;
     section(out, "Stacks", site.stacks.iter().map(|own| (&own.name, stack(own))))?;
     section(out, "Networks", site.networks.iter().map(|own| (&own.name, network(own))))?;

@@ -97,8 +97,9 @@ fn every_word_changes_what_it_says() {
     assert_eq!(site.clusters[0].read_cache_bytes, 64 << 30);
     let target = changed(&["stripes=6", "replicas=1"]).datastores[6].target;
     assert_eq!(target, Target::Cluster { cluster: 0, stripes: 6, replicas: 1 });
+    assert!(!changed(&[]).fresh && changed(&["write-memory=fresh"]).fresh);
     // Every word is among these.
-    assert_eq!(WORDS.len(), 14);
+    assert_eq!(WORDS.len(), 15);
 }
 
 #[test]

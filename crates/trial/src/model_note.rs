@@ -18,6 +18,17 @@ pub enum ModelNote {
         /// How long the load has to last until the memory is full.
         full_after_ns: u64,
     },
+    /// A write memory was taken to be full, because the load fills it: writes are as fast as the disks behind it.
+    Steady {
+        /// The component.
+        component: String,
+        /// How long a fresh one would take writes at its own speed.
+        fresh_for_ns: u64,
+        /// Bytes a second that it takes while it is fresh.
+        fresh_bytes_per_s: u64,
+        /// Bytes a second that it took in the window, when it was full.
+        steady_bytes_per_s: u64,
+    },
     /// Bytes of VMs are lost.
     Lost {
         /// The loss.

@@ -64,6 +64,7 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
             what_if: options.what_if.clone(),
             faults: Vec::new(),
             shortened_from,
+            model_errors: Vec::new(),
         },
         faults: [prepared.plan.site_faults.as_slice(), &options.faults].concat(),
         plan: prepared.plan,

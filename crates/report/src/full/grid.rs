@@ -186,16 +186,15 @@ impl<'a> Grid<'a> {
         !self.is_predicted() || relative >= LEAST_PREDICTED
     }
 
-    /// The interval of a ratio, where it is shown.
+    /// The interval of a ratio; of a model none is shown, which would be taken for its error.
     pub(crate) fn interval(&self, relative: &Relative) -> Option<Interval> {
         let comparison = relative.comparison.as_ref()?;
-        self.is_shown(comparison.half_width).then_some(comparison.interval)
+        (!self.is_predicted()).then_some(comparison.interval)
     }
 
-    /// The interval of a value, where it is shown.
+    /// The interval of a value; of a model none is shown.
     pub(crate) fn interval_of(&self, value: &MetricSummary) -> Option<Interval> {
-        let interval = value.interval?;
-        self.is_shown(interval.relative_half_width(value.value)).then_some(interval)
+        value.interval.filter(|_| !self.is_predicted())
     }
 
     fn has(&self, metric: Metric) -> bool {

@@ -46,7 +46,7 @@ pub(super) fn matrix(
     let title = format!(
         "{} ({}); baseline: {}",
         capital(grid.title(metric)),
-        words::better(metric),
+        words::about(grid.report, metric),
         printable(&grid.datastore(grid.baseline()))
     );
     let rows = labels(grid);

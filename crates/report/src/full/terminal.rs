@@ -47,7 +47,8 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     let shared = remarks::shared(answers);
     for (index, answer) in answers.iter().enumerate() {
         let titles = Titles::of_answer(report.plan(), answer);
-        self::answer((index, answer), &shared, titles, (width, paint), &mut text);
+        let error = phrases::model_error(&report.header, answer);
+        self::answer((index, answer), error, &shared, titles, (width, paint), &mut text);
         push_line(&mut text, "");
     }
     for one in &shared {
@@ -95,6 +96,7 @@ fn style_of(reply: Reply) -> Style {
 /// A question with its reply, the sentence and its basis.
 fn answer(
     (index, answer): (usize, &Answer),
+    model_error: Option<String>,
     shared: &[Shared<'_>],
     titles: Titles,
     (width, paint): (usize, Paint),
@@ -123,6 +125,9 @@ fn answer(
         say(Style::Bad, "This must hold, and it does not.");
     }
     say(Style::Plain, &phrases::answer(answer, titles));
+    if let Some(error) = model_error {
+        say(Style::Plain, &error);
+    }
     let mut basis = Vec::new();
     if let Some(estimate) = &answer.estimate {
         basis.push(words::estimate(answer, estimate, titles));

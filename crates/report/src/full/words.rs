@@ -489,6 +489,16 @@ pub(crate) fn better(metric: Metric) -> &'static str {
     if metric.higher_is_better() { "more is better" } else { "less is better" }
 }
 
+/// What to know of all figures of a metric: which direction is better and, of a model, how far off they may be.
+pub(crate) fn about(report: &Report, metric: Metric) -> String {
+    let errors = report.header.prediction.iter().flat_map(|it| &it.model_errors);
+    let factor = errors.map(|error| phrases::of_metric(error, metric)).reduce(f64::max);
+    match factor {
+        Some(factor) => format!("{}; model error {}", better(metric), phrases::band(factor)),
+        None => better(metric).into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

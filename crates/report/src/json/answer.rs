@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use stormeter_results::Header;
 use stormeter_schema::Number;
 use stormeter_statistics::{AnswerEstimate, AnswerPart, AnswerRow, Reply};
 
@@ -36,6 +37,8 @@ pub(super) struct Answer<'a> {
     parts: Vec<Part>,
     /// Assumptions that do not hold, and other remarks.
     remarks: Vec<String>,
+    /// Of a prediction: how far off the model may be, and whether it tells apart what is asked about.
+    model_error: Option<String>,
 }
 
 /// An estimate that answers a question.
@@ -87,7 +90,11 @@ struct Part {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn of(answer: &'a stormeter_statistics::Answer, titles: Titles) -> Self {
+    pub(super) fn of(
+        header: &Header,
+        answer: &'a stormeter_statistics::Answer,
+        titles: Titles,
+    ) -> Self {
         let rows = answer.table.as_ref().map(|table| table.rows.iter());
         Self {
             question: &answer.question,
@@ -101,6 +108,7 @@ impl<'a> Answer<'a> {
             anova: rows.map(|rows| rows.map(AnovaRow::of).collect()),
             parts: answer.parts.iter().map(Part::of).collect(),
             remarks: answer.remarks.iter().map(|it| phrases::remark(it, titles)).collect(),
+            model_error: phrases::model_error(header, answer),
         }
     }
 }

@@ -222,7 +222,7 @@ impl<'a> PrintedReport<'a> {
             answers: analysis
                 .answers
                 .iter()
-                .map(|it| Answer::of(it, Titles::of_answer(plan, it)))
+                .map(|it| Answer::of(header, it, Titles::of_answer(plan, it)))
                 .collect(),
             cells: cells.map(|(index, summary)| Cell::of(grid, index, summary)).collect(),
             findings: &report.findings,

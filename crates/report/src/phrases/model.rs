@@ -13,10 +13,20 @@ pub(super) fn model_note(note: &ModelNote) -> String {
                     format!("{ratio:.1} bytes came in for each byte that went out")
                 }
             };
-            let full_s = *full_after_ns as f64 / 1e9;
+            let full = format_duration_ns(*full_after_ns as f64);
             format!(
-                "{component}: was still filling, {moved}; after about {full_s:.0} s more of it writes go at the speed \
+                "{component}: was still filling, {moved}; after about {full} more of it writes go at the speed \
                  of the disks"
+            )
+        }
+        ModelNote::Steady { component, fresh_for_ns, fresh_bytes_per_s, steady_bytes_per_s } => {
+            let rate = |bytes: u64| format!("{:.1} MB/s", bytes as f64 / 1e6);
+            format!(
+                "{component}: predicted as full, which this load makes it; while it fills, for about {}, writes come \
+                 at {} instead of {}",
+                format_duration_ns(*fresh_for_ns as f64),
+                rate(*fresh_bytes_per_s),
+                rate(*steady_bytes_per_s)
             )
         }
         ModelNote::Lost { loss } => loss.to_string(),
@@ -63,13 +73,23 @@ mod tests {
         for (note, expected) in [
             (
                 filling(108 << 20, 90 << 20),
-                "vsan cache: was still filling, 1.2 bytes came in for each byte that went out; after about 174 s more \
+                "vsan cache: was still filling, 1.2 bytes came in for each byte that went out; after about 2.90min more \
                  of it writes go at the speed of the disks",
             ),
             (
                 filling(10 << 20, 0),
-                "vsan cache: was still filling, 10MiB came in and nothing went out; after about 174 s more of it writes \
+                "vsan cache: was still filling, 10MiB came in and nothing went out; after about 2.90min more of it writes \
                  go at the speed of the disks",
+            ),
+            (
+                ModelNote::Steady {
+                    component: storage(),
+                    fresh_for_ns: 2_100_000_000_000,
+                    fresh_bytes_per_s: 352_500_000,
+                    steady_bytes_per_s: 5_800_000,
+                },
+                "vsan: predicted as full, which this load makes it; while it fills, for about 35.0min, writes come at \
+                 352.5 MB/s instead of 5.8 MB/s",
             ),
             (
                 ModelNote::Lost { loss: Loss::NoReplica { storage: storage(), bytes: GIB } },

@@ -433,7 +433,7 @@ fn relative<'a>(
 /// The study as a prediction: the first cell's reasons are known.
 #[allow(dead_code, reason = "not every test is of predictions")]
 pub(crate) fn predicted() -> Report {
-    use stormeter_results::{Elasticity, Prediction};
+    use stormeter_results::{Elasticity, ModelError, Prediction};
     use stormeter_trial::{ComponentKind, ComponentUse};
     let mut report = study();
     report.header.prediction = Some(Box::new(Prediction {
@@ -443,6 +443,10 @@ pub(crate) fn predicted() -> Report {
         what_if: vec!["nic=40GbE".into()],
         faults: vec![],
         shortened_from: Some((report.header.plan.timing, Blocks::Auto { min: 5, max: 100 })),
+        model_errors: vec![
+            ModelError { rate: 1.31, latency: 1.42, cpu: 1.2 };
+            report.header.plan.datastores.len()
+        ],
     }));
     let component = |name: &str, kind, busy: f64, response_share| ComponentUse {
         name: name.into(),
@@ -470,7 +474,12 @@ pub(crate) fn predicted() -> Report {
     };
     sample.reads.operations = 8000;
     sample.reads.latency_sum_ns = 8 * SECOND;
-    let why = stormeter_statistics::bottleneck::why(&[(&sample, &uses)]).expect("components");
+    let why = stormeter_statistics::bottleneck::why(&[stormeter_statistics::bottleneck::Seen {
+        sample: &sample,
+        components: &uses,
+        drained: 1.0,
+    }])
+    .expect("components");
     let gain = |component: &str, kind, ratio| Elasticity {
         cell: 0,
         component: component.into(),

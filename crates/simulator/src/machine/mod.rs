@@ -18,6 +18,8 @@ mod nodes;
 mod notes;
 mod parts;
 mod resync;
+mod settle;
+mod settling;
 mod station;
 mod step;
 mod token;
@@ -37,6 +39,7 @@ use job::{Job, NONE};
 use meter::Meter;
 use nodes::Nodes;
 use parts::Fork;
+use settling::Settling;
 use step::{Pick, Route, Standing, Step, What, of_flow, port_of};
 use token::{KIND_SHIFT, OF_FAULT, OF_JOB};
 use vm_path::VmPath;
@@ -95,6 +98,9 @@ pub struct Machine {
     accesses: Slab<Access>,
     random: Xoshiro256PlusPlus,
     meter: Meter,
+    /// Whether write memories that a load fills are to be full at the end of its ramp.
+    steady: bool,
+    settling: Settling,
     completions: Vec<Completion>,
     /// Scratch space for [`Bench::done`] and for completed jobs of storages.
     done: Vec<u32>,
@@ -243,7 +249,9 @@ impl Machine {
             };
             self.spent(number, step.component, next_ns);
             self.jobs[number].step += 1;
-            if next_ns < self.events.next_ns() && next_ns <= until_ns && next_ns < self.meter.due_ns
+            if next_ns < self.events.next_ns()
+                && next_ns <= until_ns
+                && next_ns < self.meter.due_ns.min(self.settling.due_ns())
             {
                 self.now_ns = next_ns;
                 self.steps_done += 1;

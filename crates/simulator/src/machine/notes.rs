@@ -1,5 +1,5 @@
-//! What a reader of a window has to know: that a write memory was still filling, or that lost data
-//! was not copied again.
+//! What a reader of a window has to know: that a write memory was still filling, or was taken to be full, or that
+//! lost data was not copied again.
 //!
 //! While it fills, writes are as fast as the memory; once it is full they are as fast as the disks
 //! behind it. A window that ends before says nothing about the latter.
@@ -10,20 +10,12 @@ use super::Machine;
 use super::meter::Reading;
 use crate::storage::Fill;
 
-/// A memory that gained more than this share of its size in the window was filling.
-const OF_CAPACITY: f64 = 0.02;
-/// Unless it is less than this share of what arrived: then writes are as fast as what drains them.
-const OF_CAME: f64 = 0.01;
-/// Or more arrived than left, by this share,
-const OF_DRAINED: f64 = 0.1;
-/// and by this many bytes: less than that just happens to be in progress.
-const LEAST_BYTES: u64 = 1 << 20;
-/// What takes longer to fill than this is not mentioned: no load of interest lasts as long.
-const LATE_S: f64 = 3600.0;
+/// A memory that took less than this many times as much while it was fresh makes no difference.
+const WORTH_SAYING: f64 = 1.1;
 
 impl Machine {
     /// After [`Machine::end_window`]: a note for each component whose write memory was still filling in
-    /// the window, for arrays that went offline, nodes that were lost, and data that a distributed
+    /// the window, or was taken to be full in its ramp, for arrays that went offline, nodes that were lost, and data that a distributed
     /// datastore lost and has not restored. Empty if the window has no length.
     pub fn notes(&self) -> Vec<ModelNote> {
         let Some((first, last, _)) = self.meter.window() else { return Vec::new() };
@@ -36,9 +28,22 @@ impl Machine {
             Some(ModelNote::StillFilling { component, came_bytes, went_bytes, full_after_ns })
         };
         let filling = (0..self.components.len()).filter_map(note);
+        let seconds = window_ns as f64 / 1e9;
+        let steady = |number: usize| {
+            let fresh = self.settling.fresh(number as u32)?;
+            let came = sum(last, number).in_bytes - sum(first, number).in_bytes;
+            let steady_per_s = came as f64 / seconds;
+            (fresh.bytes_per_s > WORTH_SAYING * steady_per_s).then(|| ModelNote::Steady {
+                component: self.components[number].name.clone(),
+                fresh_for_ns: fresh.lasts_ns,
+                fresh_bytes_per_s: fresh.bytes_per_s as u64,
+                steady_bytes_per_s: steady_per_s as u64,
+            })
+        };
+        let steady = (0..self.components.len()).filter_map(steady);
         let lost = self.outages().into_iter().map(|loss| ModelNote::Lost { loss });
         let faults = lost.chain(self.node_notes());
-        filling.chain(faults).chain(self.resync_notes()).collect()
+        filling.chain(steady).chain(faults).chain(self.resync_notes()).collect()
     }
 }
 
@@ -64,24 +69,15 @@ struct Filling {
 
 /// A memory between two readings, if it was filling.
 fn filling(first: Fill, last: Fill, window_ns: u64) -> Option<Filling> {
-    let (came, went) = (last.in_bytes - first.in_bytes, last.out_bytes - first.out_bytes);
-    // Not what is dirty: a memory starts as full as an earlier load has left it, and none of that
-    // arrived.
-    let grown = came.saturating_sub(went);
-    let of_capacity = grown as f64 > OF_CAPACITY * last.capacity_bytes as f64
-        && grown as f64 > OF_CAME * came as f64;
-    let of_drained = grown as f64 > OF_DRAINED * went as f64;
-    let fills = of_capacity || (of_drained && grown > LEAST_BYTES);
-    if window_ns == 0 || !fills {
+    let grown = last.growth(&first);
+    if window_ns == 0 || grown == 0 {
         return None;
     }
     let room = last.capacity_bytes.saturating_sub(last.dirty_bytes) as f64;
-    let full_s = room / grown as f64 * (window_ns as f64 / 1e9);
-    if full_s > LATE_S {
-        return None;
-    }
-    let full_after_ns = (full_s * 1e9) as u64;
-    Some(Filling { came_bytes: came, went_bytes: went, full_after_ns })
+    let full_after_ns = (room / grown as f64 * window_ns as f64) as u64;
+    let (came_bytes, went_bytes) =
+        (last.in_bytes - first.in_bytes, last.out_bytes - first.out_bytes);
+    Some(Filling { came_bytes, went_bytes, full_after_ns })
 }
 
 #[cfg(test)]
@@ -120,9 +116,9 @@ mod tests {
         assert_eq!(said(fill(60, 500, 540)), None);
         // What an earlier load has left in it did not arrive while it emptied.
         assert_eq!(said(fill(600, 51, 70)), None);
-        // At 2 in 8 s the other 998 last more than an hour, at 2 in 4 s less.
-        assert_eq!(filling(fill(0, 0, 0), fill(2, 4, 2), 8_000_000_000), None);
-        assert!(filling(fill(0, 0, 0), fill(2, 4, 2), 4_000_000_000).is_some());
+        // However long it takes: at 2 in 8 s the other 998 last for more than an hour.
+        let slow = filling(fill(0, 0, 0), fill(2, 4, 2), 8_000_000_000).expect("it fills");
+        assert_eq!(slow.full_after_ns, 3_992_000_000_000);
         assert_eq!(filling(fill(0, 0, 0), fill(500, 500, 0), 0), None);
     }
 }

@@ -7,9 +7,10 @@ use super::meter::{Meter, Reading, UnitCount, busy_shares};
 use crate::storage::Store;
 
 impl Machine {
-    /// Takes the readings that are due before `at_ns`.
+    /// Takes the readings that are due before `at_ns`, and the looks at write memories.
     #[inline]
     pub(super) fn read_meter(&mut self, at_ns: u64) {
+        self.settle_until(at_ns);
         while self.meter.due_ns <= at_ns {
             let reading = self.reading(self.meter.due_ns);
             self.meter.read(reading);

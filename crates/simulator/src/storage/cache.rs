@@ -25,7 +25,7 @@ use stormeter_site::{Layout, WriteCache};
 
 use super::destage::{Destage, PLACES};
 use super::raid::{Area, Geometry};
-use super::{Fill, Request};
+use super::{Fill, Request, Settled};
 use crate::device::DeviceUse;
 use crate::machine::Load;
 use crate::noise::unit_open;
@@ -50,6 +50,8 @@ pub(crate) struct WriteBack {
     depth: u32,
     /// Bytes that the disks do not have.
     dirty: u64,
+    /// Bytes of a load that has lasted for long: they keep room, and none of them leaves in this trial.
+    held: u64,
     /// Of these, bytes that are being written to the disks.
     leaving: u64,
     /// Accesses of destaging in progress.
@@ -66,6 +68,8 @@ pub(crate) struct WriteBack {
     unit_bytes: u64,
     /// The share of turns that the disks currently use.
     current_urgency: f64,
+    /// Whether all that the load touches fits into it: then it never lacks room for long.
+    fits: bool,
     /// The load, until its first write has arrived.
     before: Option<Load>,
     /// Bytes that arrived and that left.
@@ -98,6 +102,7 @@ impl WriteBack {
             start_bytes: (start_share.clamp(0.0, 1.0) * bytes as f64) as u64,
             depth: depth.max(1).saturating_mul(geometry.data_disks()),
             dirty: 0,
+            held: 0,
             leaving: 0,
             in_flight: 0,
             waiting: VecDeque::new(),
@@ -107,6 +112,7 @@ impl WriteBack {
             data_disks: geometry.data_disks(),
             unit_bytes: geometry.unit_bytes,
             current_urgency: 0.0,
+            fits: u64::from(load.vms) * load.working_set_bytes <= bytes,
             before: Some(load),
             moved: (0, 0),
             usage: Usage::default(),
@@ -165,7 +171,7 @@ impl WriteBack {
         Fill {
             component,
             capacity_bytes: self.bytes,
-            dirty_bytes: self.dirty,
+            dirty_bytes: self.dirty(),
             in_bytes: self.moved.0,
             out_bytes: self.moved.1,
         }
@@ -216,7 +222,7 @@ impl WriteBack {
     /// Bytes that are only in memory.
     #[inline]
     pub(super) fn dirty(&self) -> u64 {
-        self.dirty
+        self.dirty + self.held
     }
 
     /// A write arrives; `true`: it is complete, `false`: it waits. `again`: its bytes overwrite
@@ -257,7 +263,7 @@ impl WriteBack {
     }
 
     fn has_room(&self, request: Request) -> bool {
-        self.dirty + u64::from(request.length_bytes) <= self.bytes
+        self.dirty() + u64::from(request.length_bytes) <= self.bytes
     }
 
     /// A write is in memory now.
@@ -287,7 +293,7 @@ impl WriteBack {
         let waits_for_disks = self.dirty - self.leaving;
         self.in_flight < self.depth
             && waits_for_disks > 0
-            && (waits_for_disks >= self.start_bytes || self.is_waited_for())
+            && (waits_for_disks + self.held >= self.start_bytes || self.is_waited_for())
     }
 
     /// The share of the disks' turns that destaging gets, 0 to 1.
@@ -297,7 +303,7 @@ impl WriteBack {
     }
 
     fn urgency_of_fill(&self) -> f64 {
-        let waits_for_disks = self.dirty - self.leaving;
+        let waits_for_disks = self.dirty() - self.leaving;
         if waits_for_disks <= self.start_bytes {
             return 0.0;
         }
@@ -359,6 +365,20 @@ impl WriteBack {
         }
     }
 
+    /// If more arrives than leaves although destaging has all of the disks' turns, it is full from now on, as
+    /// after a longer time of the same load.
+    pub(super) fn fill_up(&mut self, component: u32, now_ns: u64) -> Option<Settled> {
+        let before = self.state(component);
+        let busiest = self.urgency_of_fill() >= 1.0;
+        if self.held > 0 || self.fits || !busiest || before.growth(&Fill::default()) == 0 {
+            return None;
+        }
+        let room_bytes = self.bytes.saturating_sub(self.dirty);
+        self.change(now_ns, self.dirty);
+        self.held = room_bytes;
+        Some(Settled { before, room_bytes })
+    }
+
     fn change(&mut self, now_ns: u64, dirty: u64) {
         self.usage.full_ns += self.share() * (now_ns - self.usage.since_ns) as f64;
         self.usage.since_ns = now_ns;
@@ -366,7 +386,7 @@ impl WriteBack {
     }
 
     fn share(&self) -> f64 {
-        self.dirty as f64 / self.bytes.max(1) as f64
+        self.dirty() as f64 / self.bytes.max(1) as f64
     }
 
     /// One unit, whose utilisation is its fill level.

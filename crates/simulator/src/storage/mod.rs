@@ -23,7 +23,9 @@ use crate::device::{Bench, DeviceUse};
 pub(crate) use array::{Array, Place};
 pub(crate) use node::{Components, Node};
 pub(crate) use raid::Geometry;
-pub(crate) use request::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Outage, Ready, Request};
+pub(crate) use request::{
+    DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Outage, Ready, Request, Settled,
+};
 
 /// A storage.
 #[derive(Debug)]
@@ -84,6 +86,15 @@ impl Store {
         match self {
             Store::Array(array) => array.fill(),
             Store::Node(node) => node.fill(),
+        }
+    }
+
+    /// Write memories to which more comes than leaves are full from now on, as after a longer time of the same
+    /// load; returns what was so far, if there are any.
+    pub(crate) fn fill_up(&mut self, now_ns: u64) -> Option<Settled> {
+        match self {
+            Store::Array(array) => array.fill_up(now_ns),
+            Store::Node(node) => node.fill_up(now_ns),
         }
     }
 

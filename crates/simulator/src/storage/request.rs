@@ -62,5 +62,39 @@ pub(crate) struct Fill {
     pub(crate) out_bytes: u64,
 }
 
+/// A memory whose load brings this share of its size more than leaves it is filling.
+const OF_CAPACITY: f64 = 0.02;
+/// Unless it is less than this share of what arrived: then writes are as fast as what drains them.
+const OF_CAME: f64 = 0.01;
+/// Or more arrived than left, by this share,
+const OF_DRAINED: f64 = 0.1;
+/// and by this many bytes: less than that just happens to be in progress.
+const LEAST_BYTES: u64 = 1 << 20;
+
+impl Fill {
+    /// The growth since an earlier state, in bytes; 0 unless so much more came than left that it is filling.
+    ///
+    /// What was dirty earlier does not count: a memory starts as full as an earlier load has left it, and none
+    /// of that arrived.
+    pub(crate) fn growth(&self, earlier: &Fill) -> u64 {
+        let came = self.in_bytes - earlier.in_bytes;
+        let went = self.out_bytes - earlier.out_bytes;
+        let grown = came.saturating_sub(went);
+        let of_capacity = grown as f64 > OF_CAPACITY * self.capacity_bytes as f64
+            && grown as f64 > OF_CAME * came as f64;
+        let of_drained = grown as f64 > OF_DRAINED * went as f64;
+        if of_capacity || (of_drained && grown > LEAST_BYTES) { grown } else { 0 }
+    }
+}
+
+/// A write memory that was taken to be full, because its load fills it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Settled {
+    /// The state in which it was found: what came in until then, and what left.
+    pub(crate) before: Fill,
+    /// The room that was left, which the load would have filled in time.
+    pub(crate) room_bytes: u64,
+}
+
 /// Jobs that a storage has completed, with the bits [`FAILED`], [`IN_FRONT`] and [`FOR_ROOM`].
 pub(crate) type Ready = Vec<u32>;

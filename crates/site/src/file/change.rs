@@ -174,6 +174,7 @@ fn by_word(root: &mut Node, word: &str, value: &Node) -> usize {
             let with = of_clusters.filter(|(_, cluster)| get(cluster, "read-cache").is_some());
             changed + with.map(|(_, cluster)| set(cluster, "read-cache", value)).sum::<usize>()
         }
+        "write-memory" => set(root, word, value),
         "stripes" | "replicas" => {
             let datastores = entries(root, "datastores").into_iter();
             let spread = datastores.filter(|(_, datastore)| get(datastore, "cluster").is_some());

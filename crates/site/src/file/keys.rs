@@ -10,6 +10,7 @@ keys! {
     SITE "site" "a site" telling "hosts" {
         "site": "Test bed",
         "as-built": "1",
+        "write-memory": "steady",
         "hosts": "{esx: {count: 8, cores: 8, clock: 2.5GHz}}",
         "stacks": "{nfs: {protocol: nfs, per-read: 60000 cycles, per-write: 60000 cycles}}",
         "networks": "{lan: {latency: 5us}}",

@@ -179,6 +179,8 @@ fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
         site.name = name.into();
     }
     site.as_built = section.count("as-built", 0, diagnostics);
+    let states = [("steady", false), ("fresh", true)];
+    site.fresh = section.choice("write-memory", &states, diagnostics).unwrap_or(false);
     let mut entries = |key: &str, kind: &str, example: &str| {
         part::entries(section.get(key), kind, example, diagnostics)
     };

@@ -132,6 +132,10 @@ fn hits(at: At<'_, '_>, diagnostics: &mut Diagnostics) -> Option<Hits> {
     }
 }
 
+/// Concurrent destage requests of a data disk, if a site gives none. Linux md keeps 256 pages of each disk in its
+/// stripe cache, a mebibyte (Documentation/admin-guide/md.rst, stripe_cache_size): 16 units of 64 KiB.
+const DESTAGE_DEPTH: u32 = 16;
+
 fn cache(node: &Node, place: Place, of: &str, cache: &mut Cache, diagnostics: &mut Diagnostics) {
     let title = format!("the cache of {of}");
     let Some(part) = Part::open(node, place, title, &keys::CACHE, diagnostics) else { return };
@@ -144,7 +148,7 @@ fn cache(node: &Node, place: Place, of: &str, cache: &mut Cache, diagnostics: &m
     if !is_through {
         if let Some(bytes) = part.get("write", value::some_size, diagnostics) {
             let start_share = start_share.unwrap_or(0.5);
-            let depth = depth.unwrap_or(2);
+            let depth = depth.unwrap_or(DESTAGE_DEPTH);
             let battery = battery.unwrap_or(true);
             cache.write = WriteCache::Back { bytes, battery, start_share, depth };
         }

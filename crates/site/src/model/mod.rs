@@ -31,6 +31,8 @@ pub struct Site {
     /// that does not exist yet; a number: drawn once for all blocks, as on an existing test bed whose addresses
     /// and disks do not change. Another number stands for another test bed.
     pub as_built: Option<u32>,
+    /// Whether memories for writes start as fresh ones; otherwise those that a constant load fills are full.
+    pub fresh: bool,
     /// Groups of equal hosts: hypervisors, clients, nodes of a cluster.
     pub hosts: Vec<HostGroup>,
     /// Protocol stacks of initiators.

@@ -97,17 +97,29 @@ pub struct Saturation {
     pub component: usize,
 }
 
+/// What is known of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The driver's counts.
+    pub sample: &'a Sample,
+    /// What its components did; empty if nothing is known about them.
+    pub components: &'a [ComponentUse],
+    /// Of the bytes that came into memories for writes, the share that left them, 0 to 1: less than 1 where they
+    /// were still filling.
+    pub drained: f64,
+}
+
 /// Why a cell is as fast as it is, from the components of its trials; `None` where nothing is known about
 /// them or no I/O was done.
-pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
-    let known = |(sample, uses): &&(&Sample, &[ComponentUse])| {
-        !uses.is_empty() && sample.operations() > 0 && sample.window_ns > 0
+pub fn why(trials: &[Seen<'_>]) -> Option<CellWhy> {
+    let known = |trial: &&Seen<'_>| {
+        !trial.components.is_empty() && trial.sample.operations() > 0 && trial.sample.window_ns > 0
     };
     let trials: Vec<_> = trials.iter().filter(known).collect();
     let n = trials.len() as f64;
     let mean =
-        |of: &dyn Fn(&Sample) -> f64| trials.iter().map(|(sample, _)| of(sample)).sum::<f64>() / n;
-    let components = merged(&trials.iter().map(|(_, uses)| *uses).collect::<Vec<_>>())?;
+        |of: &dyn Fn(&Sample) -> f64| trials.iter().map(|trial| of(trial.sample)).sum::<f64>() / n;
+    let components = merged(&trials.iter().map(|trial| trial.components).collect::<Vec<_>>())?;
     let rate_per_s = mean(&|sample| sample.operations() as f64 * 1e9 / sample.window_ns as f64);
     let response_ns = mean(&|sample| sample.total().latency_mean_ns().unwrap_or(0.0));
     let outstanding = mean(&|sample| sample.outstanding_mean);
@@ -158,7 +170,20 @@ pub fn why(trials: &[(&Sample, &[ComponentUse])]) -> Option<CellWhy> {
     let destages = |index: &usize| {
         has_cache && components[*index].kind == ComponentKind::Disks && is_background(index)
     };
-    let long_run = if room_in.is_some() { None } else { of_busiest(&destages) };
+    // While a memory fills, its disks are busy with what leaves it, which is less than what comes; in the long run
+    // all of it has to leave. What they do for requests that wait is done already.
+    let drained = trials.iter().map(|trial| trial.drained).sum::<f64>() / n;
+    let in_long_run = |index: usize| {
+        let busy = components[index].utilisation_most;
+        let units = f64::from(components[index].units.max(1));
+        let waited_for = (rate_per_s * parts[index].service_ns / 1e9 / units).min(busy);
+        let all = waited_for + (busy - waited_for) / drained;
+        (busy > 0.0).then(|| bound(index, all))
+    };
+    let long_run = match room_in.is_none() && drained > 0.0 {
+        true => busiest(&components, destages).and_then(in_long_run),
+        false => None,
+    };
     let disks = room_in.map(|found| found.disks);
     let in_background = (0..components.len())
         .filter(|index| components[*index].kind != ComponentKind::Cache && is_background(index))

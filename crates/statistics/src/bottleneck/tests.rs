@@ -41,6 +41,11 @@ fn component(
     }
 }
 
+/// A trial in which no memory was filling.
+fn seen<'a>(sample: &'a Sample, components: &'a [ComponentUse]) -> Seen<'a> {
+    Seen { sample, components, drained: 1.0 }
+}
+
 #[test]
 fn a_full_component_is_the_bottleneck_even_where_another_takes_longer() {
     // 10 000 a second, 8 outstanding: 800 µs. The CPU works 97 µs of them and lets 300 µs wait;
@@ -49,7 +54,7 @@ fn a_full_component_is_the_bottleneck_even_where_another_takes_longer() {
         component(ComponentKind::HostCpu, 10_000, (97_000.0, 300_000.0), 397.0 / 800.0),
         component(ComponentKind::Network, 10_000, (1000.0, 0.0), 403.0 / 800.0),
     ];
-    let why = why(&[(&sample(10_000, 8.0), &uses)]).unwrap();
+    let why = why(&[seen(&sample(10_000, 8.0), &uses)]).unwrap();
     assert!(why.is_saturated);
     assert_eq!(why.components[why.bottleneck].kind, ComponentKind::HostCpu);
     let [cpu, network] = why.parts.as_slice() else { panic!("{:?}", why.parts) };
@@ -69,7 +74,7 @@ fn where_nothing_is_full_the_longest_part_is_the_bottleneck() {
         component(ComponentKind::HostCpu, 1000, (100_000.0, 0.0), 0.1),
         component(ComponentKind::Disks, 1000, (50_000.0, 10_000.0), 0.9),
     ];
-    let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+    let why = why(&[seen(&sample(1000, 1.0), &uses)]).unwrap();
     assert!(!why.is_saturated);
     assert_eq!(why.components[why.bottleneck].kind, ComponentKind::Disks);
     assert_eq!(why.bounds.saturation.unwrap().component, 0);
@@ -83,7 +88,7 @@ fn work_in_the_background_is_no_part_of_the_response() {
         component(ComponentKind::Cache, 1000, (0.0, 1_000_000.0), 1.0),
         component(ComponentKind::Disks, 1000, (900_000.0, 50_000_000.0), 0.0),
     ];
-    let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+    let why = why(&[seen(&sample(1000, 1.0), &uses)]).unwrap();
     assert!(why.is_saturated && why.parts[1] == ResponsePart::default());
     // The time at the cache is waiting for room, which the disks do not make.
     assert_eq!((why.bottleneck, why.room_in), (1, Some(0)));
@@ -97,7 +102,7 @@ fn disks_that_destage_for_a_cache_with_room_hold_nothing_back_and_bound_nothing(
         component(ComponentKind::Cache, 1000, (5000.0, 0.0), 0.005),
         component(ComponentKind::Disks, 1000, (950_000.0, 50_000_000.0), 0.0),
     ];
-    let why = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+    let why = why(&[seen(&sample(1000, 1.0), &uses)]).unwrap();
     assert!(!why.is_saturated && why.bottleneck == 0 && why.room_in.is_none());
     assert_eq!(why.in_background, [2]);
     assert_eq!(why.bounds.saturation.unwrap().component, 0);
@@ -114,7 +119,7 @@ fn writes_that_wait_for_room_are_found_however_busy_the_disks_are() {
         component(ComponentKind::Cache, 1000, (1_000_000.0, 31_968_000.0), 0.999),
         component(ComponentKind::Disks, 1000, (890_000.0, 15_000_000.0), 0.0),
     ];
-    let why = why(&[(&sample(1000, 32.0), &uses)]).unwrap();
+    let why = why(&[seen(&sample(1000, 32.0), &uses)]).unwrap();
     assert_eq!((why.bottleneck, why.room_in, why.is_saturated), (2, Some(1), true));
     // The disks set the limit, not the CPU.
     let bound = why.bounds.saturation.unwrap();
@@ -128,11 +133,20 @@ fn disks_that_only_destage_bound_the_long_run_before_they_are_full() {
         component(ComponentKind::Cache, 200, (2_500_000.0, 0.0), 0.0),
         component(ComponentKind::Disks, 200, (2_500_000.0, 0.0), 0.0),
     ];
-    let calm = why(&[(&sample(200, 0.0012), &uses)]).unwrap();
+    let calm = why(&[seen(&sample(200, 0.0012), &uses)]).unwrap();
     let long_run = calm.bounds.long_run.unwrap();
     assert!(long_run.component == 2 && (long_run.per_s / 400.0 - 1.0).abs() < 1e-6);
+    // A memory that is filling takes 59 times as much as its disks: these let pass what they have written, and not
+    // what came.
+    let of = sample(200, 0.0012);
+    let filling = Seen { drained: 1.0 / 59.0, ..seen(&of, &uses) };
+    let long_run = why(&[filling]).unwrap().bounds.long_run.unwrap();
+    assert!((long_run.per_s / (400.0 / 59.0) - 1.0).abs() < 1e-6, "{long_run:?}");
+    // Of nothing that has left, no rate follows.
+    let nothing = Seen { drained: 0.0, ..seen(&of, &uses) };
+    assert_eq!(why(&[nothing]).unwrap().bounds.long_run, None);
     // The disks' own caches are emptied at any load.
-    let own = why(&[(&sample(200, 0.0012), &[uses[0].clone(), uses[2].clone()])]).unwrap();
+    let own = why(&[seen(&sample(200, 0.0012), &[uses[0].clone(), uses[2].clone()])]).unwrap();
     assert_eq!(own.bounds.long_run, None);
 }
 
@@ -144,7 +158,7 @@ fn disks_that_empty_their_caches_are_not_full_because_requests_hardly_wait() {
         component(ComponentKind::HostPort, 1000, (700_000.0, 3_950_000.0), 0.93),
         component(ComponentKind::Disks, 1000, (1_000_000.0, 9_000_000.0), 0.07),
     ];
-    let busy = why(&[(&sample(1000, 5.0), &uses)]).unwrap();
+    let busy = why(&[seen(&sample(1000, 5.0), &uses)]).unwrap();
     assert!(!busy.is_saturated && busy.bottleneck == 0, "{busy:?}");
     assert_eq!((busy.in_background.as_slice(), busy.bounds.long_run), ([1].as_slice(), None));
     assert_eq!(busy.bounds.saturation.unwrap().component, 0);
@@ -153,7 +167,7 @@ fn disks_that_empty_their_caches_are_not_full_because_requests_hardly_wait() {
         component(ComponentKind::HostPort, 1000, (700_000.0, 58_500_000.0), 0.93),
         component(ComponentKind::Disks, 1000, (1_000_000.0, 3_480_000.0), 0.07),
     ];
-    let full = why(&[(&sample(1000, 64.0), &uses)]).unwrap();
+    let full = why(&[seen(&sample(1000, 64.0), &uses)]).unwrap();
     assert!(full.is_saturated && full.bottleneck == 1, "{full:?}");
 }
 
@@ -165,12 +179,12 @@ fn a_cache_that_is_full_is_no_bottleneck_by_itself() {
         component(ComponentKind::Cache, 1000, (990_000.0, 0.0), 0.1),
         component(ComponentKind::Disks, 1000, (500_000.0, 0.0), 0.0),
     ];
-    let calm = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+    let calm = why(&[seen(&sample(1000, 1.0), &uses)]).unwrap();
     assert!(!calm.is_saturated && calm.bottleneck == 0, "{calm:?}");
     assert_eq!(calm.bounds.saturation.unwrap().component, 0);
     uses[1] = component(ComponentKind::Cache, 1000, (990_000.0, 100_000.0), 0.1);
     uses[2] = component(ComponentKind::Disks, 1000, (950_000.0, 0.0), 0.0);
-    let late = why(&[(&sample(1000, 1.0), &uses)]).unwrap();
+    let late = why(&[seen(&sample(1000, 1.0), &uses)]).unwrap();
     assert_eq!((late.bottleneck, late.room_in, late.is_saturated), (2, Some(1), true));
 }
 
@@ -180,19 +194,19 @@ fn busy_without_being_waited_for_is_not_full_and_of_two_alike_the_longer_counts(
         component(ComponentKind::HostCpu, 1000, (950_000.0, 0.0), 0.02),
         component(ComponentKind::Network, 1000, (1000.0, 0.0), 0.98),
     ];
-    let busy = why(&[(&sample(1000, 64.0), &uses)]).unwrap();
+    let busy = why(&[seen(&sample(1000, 64.0), &uses)]).unwrap();
     assert!(!busy.is_saturated && busy.bottleneck == 1, "{busy:?}");
     // Both ends of a wire; requests queue at the second.
     let uses = [
         component(ComponentKind::HostPort, 1000, (992_000.0, 0.0), 0.1),
         component(ComponentKind::ControllerPort, 1000, (990_000.0, 5_000_000.0), 0.9),
     ];
-    let wire = why(&[(&sample(1000, 8.0), &uses)]).unwrap();
+    let wire = why(&[seen(&sample(1000, 8.0), &uses)]).unwrap();
     assert!(wire.is_saturated && wire.bottleneck == 1, "{wire:?}");
 }
 
 #[test]
 fn nothing_is_said_of_a_measured_trial() {
-    assert_eq!(why(&[(&sample(1000, 1.0), &[])]), None);
+    assert_eq!(why(&[seen(&sample(1000, 1.0), &[])]), None);
     assert_eq!(why(&[]), None);
 }

@@ -93,9 +93,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
         answers.iter().all(|answer| answer.estimate.is_none() || answer.unit().is_none());
     let estimate = if is_all_changes { "change" } else { "change or value" };
     let mut head = vec!["question", "answer", estimate];
-    // A model's interval is no measurement's.
-    let interval = if grid.is_predicted() { "interval of the simulation" } else { "interval" };
-    head.extend(has_interval.then_some(interval));
+    head.extend(has_interval.then_some("interval"));
     let usual = usual_level(answers);
     tables::table(page, "overview stacked");
     page.tag("thead").open();
@@ -246,6 +244,9 @@ fn answer(
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "inside").at("id", anchor(index)).open();
     page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer, titles)));
+    if let Some(error) = phrases::model_error(&grid.report.header, answer) {
+        page.tag("p").at("class", "remark").text(&typographic(&error));
+    }
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");
     }

@@ -36,7 +36,7 @@ pub(super) fn matrix(grid: &Grid<'_>) -> Option<Markup> {
         page.tag("h3").at("id", anchor(metric)).open();
         page.text(grid.title(metric));
         page.text(" ");
-        page.leaf("small", words::better(metric));
+        page.leaf("small", &words::about(grid.report, metric));
         page.close();
         if let Some(chart) = dots(&picture(grid, metric)) {
             legend(&mut page, grid);

@@ -14,6 +14,7 @@ use self::pieces::{background, busy, in_long_run, long_run, named, share};
 use super::grid::Grid;
 use crate::columns::Columns;
 use crate::model::CellReasons;
+use crate::phrases;
 use crate::printable::printable;
 use crate::text::{Paint, Style, push_line, wrap};
 use crate::wording::plural;
@@ -43,10 +44,12 @@ pub(crate) fn predicted_for(grid: &Grid<'_>) -> Vec<String> {
     }
     // More repetitions make a model more precise, not more accurate.
     sentences.push(
-        "Intervals and p-values cover random variation in the simulation only, and are left out where the \
-         model repeats itself; they do not cover model error: `stormeter calibrate` estimates that."
+        "P-values cover chance in the simulation only, and intervals, which would do no more, are left out."
             .into(),
     );
+    if !prediction.model_errors.is_empty() {
+        sentences.push(phrases::MEANING.into());
+    }
     sentences
 }
 

@@ -358,9 +358,13 @@ impl Builder<'_> {
             self.stands_for(buffer, SitePart::Buffer(number));
         }
         let store = self.stores.len() as u32;
+        let replicas = match self.datastore.target {
+            Target::Cluster { replicas, .. } => replicas.max(1),
+            _ => 1,
+        };
         for unit in 0..nodes {
             let components = Components { buffer: buffer.unwrap_or(flash), flash, capacity };
-            let node = Node::new(store + unit, components, cluster, nodes, &self.load);
+            let node = Node::new(store + unit, components, (cluster, nodes, replicas), &self.load);
             self.stores.push(Store::Node(Box::new(node)));
         }
         (capacity, store)

@@ -23,6 +23,7 @@ use super::component::{ComponentKind, SitePart};
 use super::fault::Map;
 use super::load::{Load, Window};
 use super::meter::Meter;
+use super::settling::Settling;
 use super::vm_path::VmPath;
 use super::{EventQueue, Machine};
 use crate::slab::Slab;
@@ -131,6 +132,8 @@ impl Machine {
             accesses: Slab::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             meter: Meter::new(window.from_ns, window.interval_ns, u64::MAX),
+            steady: !site.fresh,
+            settling: Settling::default(),
             completions: Vec::new(),
             done: Vec::new(),
             ready: Vec::new(),

@@ -7,6 +7,7 @@
 
 mod flush;
 mod loss;
+mod memory;
 mod reads;
 mod spare;
 #[cfg(test)]
@@ -24,7 +25,7 @@ use super::raid::{Area, Geometry, Health};
 use super::read_ahead::ReadCache;
 use super::rebuild::Rebuild;
 use super::spread::Spread;
-use super::{FAILED, Fill, IN_FRONT, Outage, Ready, Request};
+use super::{FAILED, IN_FRONT, Outage, Ready, Request};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::noise::unit_open;
@@ -216,11 +217,6 @@ impl Array {
         if let Some(write_back) = &self.write_back {
             each(self.place.memory, write_back.usage(now_ns));
         }
-    }
-
-    /// The state of its write memory.
-    pub(crate) fn fill(&self) -> Option<Fill> {
-        self.write_back.as_ref().map(|write_back| write_back.state(self.place.memory))
     }
 
     fn place_of(&self, request: Request) -> u32 {

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::{Fill, Request};
+use super::super::{Fill, Request, Settled};
 use crate::device::DeviceUse;
 
 /// A write buffer.
@@ -14,6 +14,8 @@ use crate::device::DeviceUse;
 pub(super) struct WriteBuffer {
     bytes: u64,
     dirty_bytes: u64,
+    /// Bytes of a load that has lasted for long: they keep room, and none of them leaves in this trial.
+    held_bytes: u64,
     /// Where the next written bytes go.
     head_bytes: u64,
     /// Writes that found no space, and since when they wait.
@@ -32,6 +34,7 @@ impl WriteBuffer {
         Self {
             bytes,
             dirty_bytes: 0,
+            held_bytes: 0,
             head_bytes: 0,
             waiting: VecDeque::new(),
             moved: (0, 0),
@@ -47,7 +50,7 @@ impl WriteBuffer {
     }
 
     pub(super) fn dirty_bytes(&self) -> u64 {
-        self.dirty_bytes
+        self.dirty_bytes + self.held_bytes
     }
 
     /// Whether a write is accepted now; it waits if not.
@@ -73,7 +76,7 @@ impl WriteBuffer {
     /// What is larger than all of it fits when it is empty.
     fn has_room(&self, request: Request) -> bool {
         let length = u64::from(request.length_bytes);
-        self.dirty_bytes + length <= self.bytes || self.dirty_bytes == 0
+        self.dirty_bytes() + length <= self.bytes || self.dirty_bytes == 0
     }
 
     /// This many bytes arrive; returns where they are written.
@@ -93,21 +96,35 @@ impl WriteBuffer {
         self.change(self.dirty_bytes - bytes, now_ns);
     }
 
+    /// If more arrives than leaves, it is full from now on, as after a longer time of the same load.
+    pub(super) fn fill_up(&mut self, now_ns: u64) -> Option<Settled> {
+        let mut before = Fill::default();
+        self.add_to(&mut before);
+        if self.held_bytes > 0 || before.growth(&Fill::default()) == 0 {
+            return None;
+        }
+        let room_bytes = self.bytes.saturating_sub(self.dirty_bytes);
+        self.change(self.dirty_bytes, now_ns);
+        self.held_bytes = room_bytes;
+        Some(Settled { before, room_bytes })
+    }
+
     fn change(&mut self, dirty_bytes: u64, now_ns: u64) {
         self.full_ns += self.share() * (now_ns - self.since_ns) as f64;
         self.since_ns = now_ns;
         self.dirty_bytes = dirty_bytes;
     }
 
-    fn share(&self) -> f64 {
+    /// How full it is, 0 to 1.
+    pub(super) fn share(&self) -> f64 {
         // With a request that is larger than all of it, it is full.
-        (self.dirty_bytes as f64 / self.bytes.max(1) as f64).min(1.0)
+        (self.dirty_bytes() as f64 / self.bytes.max(1) as f64).min(1.0)
     }
 
     /// Adds its state to that of others.
     pub(super) fn add_to(&self, fill: &mut Fill) {
         fill.capacity_bytes += self.bytes;
-        fill.dirty_bytes += self.dirty_bytes;
+        fill.dirty_bytes += self.dirty_bytes();
         fill.in_bytes += self.moved.0;
         fill.out_bytes += self.moved.1;
     }

@@ -2,10 +2,12 @@
 //!
 //! Reads are answered by the read cache in flash, by the write buffer if the bytes are still in it, or
 //! by a capacity device, whose answer then also fills the cache. Writes complete when the flash has
-//! them and move to the capacity devices in the background, from the first byte on: a longer wait would
+//! them for good, as a durable write and move to the capacity devices in the background, from the first byte on: a longer wait would
 //! only matter for bytes that are overwritten. A flush goes to the flash, or without a write buffer to the
-//! capacity device. Buffers start empty; a window that ends before they
-//! reach the fill level of the load is reported (`Machine::notes`). In an all-flash node the read cache
+//! capacity device. Buffers start empty; those
+//! that the load fills are full before the window (`machine::settle`), where the site does not want them fresh.
+//! A write to a full buffer may replace an older version of its bytes there, which need not move any more; how
+//! often follows from the sizes as for a cache that keeps what was written last. In an all-flash node the read cache
 //! has no bytes and reads go to the capacity devices.
 //!
 //! Nothing here grows with time: only the number of bytes in the buffer is stored, and only the first
@@ -17,10 +19,10 @@ mod buffer;
 use std::collections::VecDeque;
 
 use stormeter_disk::Kind;
-use stormeter_site::Cluster;
+use stormeter_site::{Cluster, Hits};
 
-use super::hit_rate::hit_share;
-use super::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Ready, Request};
+use super::hit_rate::{HitShare, hit_share};
+use super::{DiskFault, FAILED, FOR_ROOM, Fill, IN_FRONT, Ready, Request, Settled};
 use crate::device::{Access, Bench, Device, DeviceUse};
 use crate::machine::Load;
 use crate::noise::unit_open;
@@ -71,6 +73,8 @@ pub(crate) struct Node {
     /// Hit rate of the read cache.
     hits: f64,
     has_read_cache: bool,
+    /// The share of writes that find an older version of their bytes in full write buffers, which they replace.
+    rewrites: f64,
     /// Bytes of the working set on a group.
     working_set_bytes: f64,
 }
@@ -107,12 +111,12 @@ struct Capacity {
 }
 
 impl Node {
-    /// A node for the storage with this number, of a cluster with a number of nodes under a load.
+    /// A node for the storage with this number, of a cluster with this many nodes and replicas of everything,
+    /// under a load.
     pub(crate) fn new(
         number: u32,
         components: Components,
-        cluster: &Cluster,
-        nodes: u32,
+        (cluster, nodes, replicas): (&Cluster, u32, u32),
         load: &Load,
     ) -> Self {
         let groups = cluster.groups_per_node;
@@ -120,6 +124,11 @@ impl Node {
         let working_set_bytes = load.working_set_bytes as f64 * f64::from(load.vms);
         let cache_bytes = cluster.read_cache_bytes as f64 * all_groups;
         let share = hit_share(cluster.hits, cache_bytes as u64, load);
+        // A full buffer holds the last writes, as a cache would.
+        let buffer_bytes =
+            (cluster.write_buffer_bytes as f64 * all_groups / f64::from(replicas)) as u64;
+        let in_buffers = hit_share(Hits::WorkingSet, buffer_bytes, load);
+        let of_load = |of: HitShare| load.random * of.random + (1.0 - load.random) * of.sequential;
         let group = |_| Group {
             flash: Device::new(&cluster.cache),
             buffer: WriteBuffer::new(cluster.write_buffer_bytes),
@@ -139,7 +148,8 @@ impl Node {
             per_group: cluster.capacity_per_group,
             capacity: (0..groups * cluster.capacity_per_group).map(device).collect(),
             landing: Slab::default(),
-            hits: load.random * share.random + (1.0 - load.random) * share.sequential,
+            hits: of_load(share),
+            rewrites: of_load(in_buffers),
             has_read_cache: cluster.read_cache_bytes > 0,
             working_set_bytes: (working_set_bytes / all_groups).max(1.0),
         }
@@ -200,7 +210,9 @@ impl Node {
         let at = group.buffer.keep(request.length_bytes, bench.now_ns);
         let Request { job, disk, offset_bytes, .. } = request;
         let landing = self.landing.insert(Landing { job, disk, offset_bytes, waited_ns });
-        self.flash(Request { job: landing, ..request }, FOR_WRITE, at, bench);
+        // What a cluster acknowledges survives a loss of power on every node.
+        let kind = Kind::DurableWrite;
+        self.flash(Request { job: landing, kind, ..request }, FOR_WRITE, at, bench);
     }
 
     /// An access to the flash in front of a capacity device.
@@ -231,7 +243,8 @@ impl Node {
             device: self.groups.len() as u32 + request.disk,
             kind: match purpose {
                 FOR_MISS | FOR_COPY => Kind::Read,
-                FOR_WRITE_THROUGH | FLUSH_CAPACITY => request.kind,
+                FOR_WRITE_THROUGH => Kind::DurableWrite,
+                FLUSH_CAPACITY => request.kind,
                 _ => Kind::Write,
             },
             background: is_background(purpose) || request.background,
@@ -281,8 +294,15 @@ impl Node {
                 // Its time is attributed to what took most of it.
                 let in_flash_ns = bench.now_ns - about.arrived_ns;
                 ready.push(job | if waited_ns > in_flash_ns { FOR_ROOM } else { IN_FRONT });
-                self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
-                self.move_next(disk, bench);
+                let group = disk / self.per_group;
+                let again = self.rewrites * self.groups[group as usize].buffer.share();
+                if again > 0.0 && unit_open(bench.random) <= again {
+                    // The older version needs not be moved any more.
+                    self.left(group, u64::from(about.length_bytes), bench);
+                } else {
+                    self.capacity[disk as usize].note(offset_bytes, about.length_bytes);
+                    self.move_next(disk, bench);
+                }
             }
             // The owner of data in transit is its capacity device.
             DESTAGE_READ => {
@@ -329,6 +349,20 @@ impl Node {
                 self.capacity[disk as usize].device.slow_down(slowness);
             }
         }
+    }
+
+    /// Write buffers to which more comes than leaves are full from now on; returns what they had been before.
+    pub(crate) fn fill_up(&mut self, now_ns: u64) -> Option<Settled> {
+        let component = self.components.buffer;
+        let mut all: Option<Settled> = None;
+        for settled in self.groups.iter_mut().filter_map(|group| group.buffer.fill_up(now_ns)) {
+            let all = all.get_or_insert_default();
+            all.before.component = component;
+            all.before.in_bytes += settled.before.in_bytes;
+            all.before.out_bytes += settled.before.out_bytes;
+            all.room_bytes += settled.room_bytes;
+        }
+        all
     }
 
     /// The combined state of its write buffers.
