@@ -52,7 +52,7 @@ fn each_reply_has_its_outcome() {
             "agree 1, disagree 0",
             "agree 0, disagree 1",
             "disagree 0, inconclusive 1",
-            "not testable 45",
+            "not testable 50",
         ];
         assert!(text.contains(words[expected as usize]), "{text}");
         assert!(!text.contains("predicted: "));
@@ -146,7 +146,7 @@ fn what_a_model_was_fitted_to_is_no_prediction() {
     assert!(text.contains("predicted: fitted; it asks nothing"), "{text}");
     assert!(text.contains(&format!("predicted: DISAGREES; \"{large}\"")), "{text}");
     let summary = "predicted: 0 of 1 reproduced, 2 fitted: agree 0, disagree 1, inconclusive 0, \
-                   not testable 42";
+                   not testable 47";
     assert!(text.contains(summary), "{text}");
     assert!(lines(overview(std::slice::from_ref(&table), 160)).contains(summary));
     let schema = serde_json::from_str(&derived_schema()).unwrap();

@@ -57,6 +57,7 @@ fn cluster(write_buffer_bytes: u64) -> Site {
         count: 4,
         aggregation: Aggregation::RoundRobin,
         latency_ns: 10_000.0,
+        coalescing: Coalescing::default(),
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {
