@@ -47,6 +47,7 @@ fn cheaper(cost: &mut Cost, factor: f64) {
     cost.per_write_cycles /= factor;
     cost.per_byte_cycles /= factor;
     cost.per_packet_cycles /= factor;
+    cost.per_batch_cycles /= factor;
 }
 
 fn larger(bytes: u64, factor: f64) -> u64 {

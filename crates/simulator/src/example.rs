@@ -56,12 +56,14 @@ pub fn fibre_channel() -> Site {
         count,
         aggregation: Aggregation::ActiveBackup,
         latency_ns: 5000.0,
+        coalescing: Coalescing::default(),
     };
     let cost = Cost {
         per_read_cycles: 60_000.0,
         per_write_cycles: 60_000.0,
         per_byte_cycles: 0.5,
         per_packet_cycles: 2000.0,
+        per_batch_cycles: 0.0,
     };
     let mut site = one_device(Device::Queue(Queue {
         servers: 1,

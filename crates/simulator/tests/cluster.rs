@@ -24,6 +24,7 @@ fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {
         count: nics,
         aggregation: Aggregation::RoundRobin,
         latency_ns: 10_000.0,
+        coalescing: Coalescing::default(),
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {

@@ -27,6 +27,7 @@ fn cluster(nodes: u32) -> Site {
         count: 1,
         aggregation: Aggregation::ActiveBackup,
         latency_ns: 10_000.0,
+        coalescing: Coalescing::default(),
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {

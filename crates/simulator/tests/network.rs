@@ -13,7 +13,15 @@ const QUICK: f64 = 1e15;
 
 fn ethernet(name: &str, rate_bytes_per_s: f64, count: u32, aggregation: Aggregation) -> Adapter {
     let kind = PortKind::Ethernet { mtu_bytes: 1500 };
-    Adapter { name: name.into(), kind, rate_bytes_per_s, count, aggregation, latency_ns: 0.0 }
+    Adapter {
+        name: name.into(),
+        kind,
+        rate_bytes_per_s,
+        count,
+        aggregation,
+        latency_ns: 0.0,
+        coalescing: Coalescing::default(),
+    }
 }
 
 /// One host and one controller over networks; nothing costs CPU, disks take a microsecond.
@@ -126,6 +134,48 @@ fn jumbo_frames_save_the_cpu_packets() {
     };
     // 8192 + 48 bytes: 6 packets of 1448 or one of 8948; 2500 cycles at 2.5 GHz are a microsecond.
     assert_eq!(with(1500) - with(9000), 5000);
+}
+
+/// Nanoseconds that a request takes longer because the host's packets cost CPU.
+fn spent_ns(
+    (protocol, kind): (Protocol, Kind),
+    coalescing: Coalescing,
+    cost: Cost,
+    length_bytes: u32,
+) -> u64 {
+    let port = ethernet("nic", 125e6, 1, Aggregation::ActiveBackup);
+    let mut site = site(protocol, Adapter { coalescing, ..port }, vec![]);
+    let free_ns = latency_ns(&site, kind, length_bytes);
+    site.stacks[0].cost = cost;
+    latency_ns(&site, kind, length_bytes) - free_ns
+}
+
+#[test]
+fn packets_that_share_an_interrupt_cost_less_than_as_many_alone() {
+    // A cycle is 0.4 ns.
+    let cost = Cost { per_packet_cycles: 500.0, per_batch_cycles: 5000.0, ..Cost::default() };
+    let with = |coalescing, length_bytes| {
+        spent_ns((Protocol::Iscsi, Kind::Read), coalescing, cost, length_bytes)
+    };
+    let together = Coalescing { bytes: 65536, moderation_ns: 50e3 };
+    // 4144 bytes are 3 packets: two arrive 23 us after the first. 8240 are 6: five arrive in 58 us, and
+    // interrupts are 50 us apart. 65584 are 46, the last 545 us after the first.
+    for (length_bytes, packets, batches) in [(4096, 3, 2), (8192, 6, 3), (65536, 46, 12)] {
+        assert_eq!(with(Coalescing::default(), length_bytes), packets * 2200);
+        assert_eq!(with(together, length_bytes), packets * 200 + batches * 2000);
+    }
+    assert!(with(together, 65536) < 16 * with(together, 4096) / 2, "it is proportional");
+}
+
+#[test]
+fn what_is_sent_passes_the_stack_in_segments() {
+    let cost = Cost { per_batch_cycles: 5000.0, ..Cost::default() };
+    let with = |bytes| {
+        let coalescing = Coalescing { bytes, moderation_ns: 0.0 };
+        spent_ns((Protocol::Nfs, Kind::Write), coalescing, cost, 32768) / 2000
+    };
+    // The call is 32896 bytes in 23 packets, and the reply one. 64 KiB are 43 packets, 16 KiB ten.
+    assert_eq!([with(0), with(65536), with(16384)], [23 + 1, 1 + 1, 3 + 1]);
 }
 
 #[test]

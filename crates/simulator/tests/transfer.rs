@@ -21,7 +21,15 @@ const INTERVAL_NS: u64 = 100_000_000;
 fn nic(name: &str, rate_bytes_per_s: f64) -> Adapter {
     let kind = PortKind::Ethernet { mtu_bytes: 1500 };
     let aggregation = Aggregation::ActiveBackup;
-    Adapter { name: name.into(), kind, rate_bytes_per_s, count: 1, aggregation, latency_ns: 0.0 }
+    Adapter {
+        name: name.into(),
+        kind,
+        rate_bytes_per_s,
+        count: 1,
+        aggregation,
+        latency_ns: 0.0,
+        coalescing: Coalescing::default(),
+    }
 }
 
 fn network(rate_bytes_per_s: Option<f64>, latency_ns: f64) -> Network {

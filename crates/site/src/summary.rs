@@ -104,13 +104,25 @@ fn adapter(own: &Adapter) -> String {
         (_, Aggregation::ByHost) => ", by host",
     };
     let rate = rate(own.rate_bytes_per_s, own.kind);
-    format!("{}: {} × {rate}, {kind}{aggregation}", own.name, own.count)
+    let batches = match own.coalescing.bytes {
+        0 => String::new(),
+        bytes => format!(", up to {} at once", size(bytes.into())),
+    };
+    let interrupts = match own.coalescing.moderation_ns {
+        0.0 => String::new(),
+        ns => format!(", interrupts {} apart", format_duration_ns(ns)),
+    };
+    format!("{}: {} × {rate}, {kind}{aggregation}{batches}{interrupts}", own.name, own.count)
 }
 
 fn stack(own: &Stack) -> Vec<String> {
     let cost = own.cost;
+    let batch = match cost.per_batch_cycles {
+        0.0 => String::new(),
+        cycles => format!(", {cycles} a batch"),
+    };
     vec![format!(
-        "{}: {} cycles a read, {} a write, {} a byte, {} a packet",
+        "{}: {} cycles a read, {} a write, {} a byte, {} a packet{batch}",
         own.protocol.name(),
         cost.per_read_cycles,
         cost.per_write_cycles,

@@ -40,6 +40,8 @@ pub(crate) struct Job {
     /// Its node.
     pub(crate) node: u16,
     pub(crate) kind: Kind,
+    /// Interrupts that its last message took; 1 until there is one.
+    pub(crate) interrupts: u8,
     /// Whether it fails.
     pub(crate) failed: bool,
     /// Whether its path failed: it is restarted.

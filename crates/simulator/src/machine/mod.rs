@@ -10,6 +10,7 @@ mod component;
 mod event_queue;
 mod fault;
 mod fork;
+mod interrupts;
 mod job;
 mod load;
 mod meter;
@@ -35,6 +36,7 @@ use crate::storage::{FAILED, FOR_ROOM, IN_FRONT, Request, Store};
 use crate::time::VirtualTime;
 use component::Component;
 use fault::{Action, Map};
+use interrupts::Interrupts;
 use job::{Job, NONE};
 use meter::Meter;
 use nodes::Nodes;
@@ -70,6 +72,8 @@ pub struct Machine {
     /// The clients' lanes.
     client: Option<ClientWay>,
     stations: Vec<Station>,
+    /// By station, those of ports that moderate them; empty if there is none.
+    interrupts: Vec<Interrupts>,
     /// By station: the current turn among several.
     turns: Vec<u32>,
     /// Sets of paths of which some are down.
@@ -177,7 +181,8 @@ impl Machine {
                 What::Serve(pick) => {
                     let station =
                         picked(pick, job, &mut self.turns, (&self.standing, &self.noticed));
-                    let service_ns = step.takes.ns(job.moving_bytes);
+                    let service_ns = step.takes.cpu_ns(job.moving_bytes, job.interrupts);
+                    job.interrupts = 1;
                     let (start_ns, taken_ns) =
                         self.stations[station as usize].visit(self.now_ns, service_ns);
                     let end_ns = start_ns + taken_ns + u64::from(step.latency_ns);
@@ -272,8 +277,14 @@ impl Machine {
         let end_ns = (start_ns + taken_ns).max(job.tail_ns + head_ns);
         job.tail_ns = end_ns + u64::from(step.latency_ns);
         // The next line already has the head; anything else waits for the whole message.
+        let arrived_ns = start_ns + head_ns + u64::from(step.latency_ns);
         match self.steps[job.step as usize + 1].what {
-            What::Send(_) | What::Queue { .. } => start_ns + head_ns + u64::from(step.latency_ns),
+            What::Send(_) | What::Queue { .. } => arrived_ns,
+            _ if step.takes.batch_packets > 0 => {
+                let port = &mut self.interrupts[station as usize];
+                job.interrupts = port.of_message(arrived_ns, job.tail_ns);
+                job.tail_ns
+            }
             _ => job.tail_ns,
         }
     }
@@ -436,6 +447,7 @@ impl Disks for Machine {
                 node: 0,
                 kind,
                 failed: false,
+                interrupts: 1,
                 again: false,
             });
             // Not at once: its effect may depend on other events of this instant.

@@ -154,6 +154,8 @@ pub(crate) struct Takes {
     pub(crate) per_packet_ns: f32,
     /// Per segment of payload.
     pub(crate) per_segment_ns: f32,
+    /// Per batch of packets, for a CPU that handles several at once.
+    pub(crate) per_batch_ns: f32,
     /// Payload per segment (PDU); 0: no segments.
     pub(crate) segment_bytes: u32,
     /// For a [`What::Send`], until its first packet is on the next line.
@@ -164,6 +166,8 @@ pub(crate) struct Takes {
     pub(crate) header_bytes: u16,
     /// Capacity of a packet; 0: packets do not count.
     pub(crate) packet_bytes: u16,
+    /// The most packets of a batch. For a [`What::Send`] not 0: a port with moderated interrupts receives.
+    pub(crate) batch_packets: u8,
 }
 
 impl Takes {
@@ -172,21 +176,42 @@ impl Takes {
     pub(crate) fn ns(&self, payload_bytes: u32) -> u64 {
         let mut ns = self.fixed_ns + f64::from(self.per_byte_ns) * f64::from(payload_bytes);
         if self.packet_bytes > 0 {
-            let mut bytes = u32::from(self.header_bytes) + payload_bytes;
-            if self.segment_bytes > 0 {
-                let segments = payload_bytes.div_ceil(self.segment_bytes);
-                bytes += segments * u32::from(self.segment_header_bytes);
-                ns += f64::from(self.per_segment_ns) * f64::from(segments);
-            }
-            let packets = bytes.div_ceil(u32::from(self.packet_bytes));
+            let (segments, packets) = self.segments_and_packets(payload_bytes);
+            ns += f64::from(self.per_segment_ns) * f64::from(segments);
             ns += f64::from(self.per_packet_ns) * f64::from(packets);
         }
         ns as u64
     }
 
+    /// As [`Takes::ns`], for a CPU: with the batches of a message that took this many interrupts.
+    #[inline]
+    pub(crate) fn cpu_ns(&self, payload_bytes: u32, interrupts: u8) -> u64 {
+        let ns = self.ns(payload_bytes);
+        if self.per_batch_ns <= 0.0 {
+            return ns;
+        }
+        let (_, packets) = self.segments_and_packets(payload_bytes);
+        let full = packets.div_ceil(u32::from(self.batch_packets.max(1)));
+        let batches = full.max(u32::from(interrupts)).min(packets.max(1));
+        ns + (f64::from(self.per_batch_ns) * f64::from(batches)) as u64
+    }
+
+    /// Number of segments of the payload, and of packets with it and its headers.
+    #[inline]
+    fn segments_and_packets(&self, payload_bytes: u32) -> (u32, u32) {
+        let mut bytes = u32::from(self.header_bytes) + payload_bytes;
+        let mut segments = 0;
+        if self.segment_bytes > 0 {
+            segments = payload_bytes.div_ceil(self.segment_bytes);
+            bytes += segments * u32::from(self.segment_header_bytes);
+        }
+        (segments, bytes.div_ceil(u32::from(self.packet_bytes)))
+    }
+
     /// Whether it is always zero.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.fixed_ns <= 0.0 && self.per_byte_ns <= 0.0 && self.per_packet_ns <= 0.0
+        let repeated = self.per_byte_ns.max(self.per_packet_ns).max(self.per_batch_ns);
+        self.fixed_ns <= 0.0 && repeated <= 0.0
     }
 }
 
@@ -236,6 +261,26 @@ mod tests {
     #[test]
     fn a_step_is_one_cache_line() {
         assert_eq!(size_of::<Step>(), 64);
+    }
+
+    #[test]
+    fn batches_are_at_least_the_interrupts_and_at_most_the_packets() {
+        let takes = Takes {
+            fixed_ns: 100.0,
+            per_packet_ns: 1.0,
+            per_batch_ns: 1000.0,
+            packet_bytes: 1448,
+            header_bytes: 48,
+            batch_packets: 4,
+            ..Takes::default()
+        };
+        // 4144 bytes are three packets, 8240 are six.
+        assert_eq!(takes.cpu_ns(4096, 1), 100 + 3 + 1000);
+        assert_eq!(takes.cpu_ns(4096, 2), 100 + 3 + 2000);
+        assert_eq!(takes.cpu_ns(4096, 200), 100 + 3 + 3000);
+        assert_eq!(takes.cpu_ns(8192, 1), 100 + 6 + 2000);
+        assert_eq!(takes.cpu_ns(8192, 3), 100 + 6 + 3000);
+        assert_eq!(Takes { per_batch_ns: 0.0, ..takes }.cpu_ns(8192, 3), takes.ns(8192));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::limits;
 use super::part::{Part, entries};
 use super::value::{self, At};
 use crate::model::{
-    Adapter, Aggregation, Cost, HostGroup, PortKind, Protocol, ProtocolOptions, Stack,
+    Adapter, Aggregation, Coalescing, Cost, HostGroup, PortKind, Protocol, ProtocolOptions, Stack,
 };
 
 /// A group of hosts.
@@ -72,6 +72,7 @@ fn adapter(
         count: 1,
         aggregation: Aggregation::ActiveBackup,
         latency_ns: 0.0,
+        coalescing: Coalescing::default(),
     };
     let Some(part) = Part::open(node, place, title, &keys::ADAPTER, diagnostics) else {
         return adapter;
@@ -103,6 +104,21 @@ fn adapter(
     }
     adapter.count = part.get("count", value::short_count, diagnostics).unwrap_or(1);
     adapter.latency_ns = part.get("latency", value::latency, diagnostics).unwrap_or(0.0);
+    adapter.coalescing = Coalescing {
+        bytes: part.get("coalesce", value::unit_size, diagnostics).unwrap_or(0),
+        moderation_ns: part.get("moderation", value::latency, diagnostics).unwrap_or(0.0),
+    };
+    for key in ["coalesce", "moderation"] {
+        if rate.is_some() && is_fibre_channel && part.node(key).is_some() {
+            diagnostics.error_at(
+                part.place_of(key),
+                format!(
+                    "{title} is Fibre Channel, whose adapters take whole sequences from the CPU; take \
+                     {key} out"
+                ),
+            );
+        }
+    }
     let ways = [
         ("active-backup", Aggregation::ActiveBackup),
         ("hash", Aggregation::Hash),
@@ -232,5 +248,6 @@ pub(super) fn cost(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Cost {
         per_write_cycles: read("per-write"),
         per_byte_cycles: read("per-byte"),
         per_packet_cycles: read("per-packet"),
+        per_batch_cycles: read("per-batch"),
     }
 }

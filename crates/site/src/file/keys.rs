@@ -41,6 +41,8 @@ keys! {
         "credits": "16",
         "aggregation": "active-backup",
         "latency": "25us",
+        "coalesce": "64KiB",
+        "moderation": "50us",
     }
     /// The cost of a protocol for an initiator.
     STACK "stack" "a stack" telling "protocol" {
@@ -51,6 +53,7 @@ keys! {
         "per-write": "60000 cycles",
         "per-byte": "0.5 cycles",
         "per-packet": "2000 cycles",
+        "per-batch": "6000 cycles",
         "path-switch": "800 cycles",
         "initial-r2t": "no",
         "immediate-data": "yes",
@@ -69,6 +72,7 @@ keys! {
         "per-write": "60000 cycles",
         "per-byte": "0.3 cycles",
         "per-packet": "1000 cycles",
+        "per-batch": "3000 cycles",
     }
     /// A switch or a line.
     NETWORK "network" "a network" telling "latency" {

@@ -63,9 +63,13 @@ pub struct Cost {
     pub per_write_cycles: f64,
     /// Per byte of payload: copies, checksums.
     pub per_byte_cycles: f64,
-    /// Per packet or frame of payload, in either direction: its interrupt and its path through the
-    /// layers. Jumbo frames save this.
+    /// Per packet or frame of payload, in either direction: its buffer and its descriptor. Jumbo frames
+    /// save this.
     pub per_packet_cycles: f64,
+    /// Per batch of packets that are handled at once, in either direction: the interrupt and the path
+    /// through the layers. Without [`Coalescing`](super::Coalescing), each packet is one.
+    #[serde(default)]
+    pub per_batch_cycles: f64,
 }
 
 /// The protocol stack of an initiator, such as that of one version of a hypervisor.

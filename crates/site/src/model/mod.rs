@@ -19,7 +19,7 @@ pub use controller::{Cache, Cluster, Controller, Hits, Layout, WriteCache};
 pub use datastore::{Client, Placement, SiteDatastore, Target};
 pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd, StripeUnits};
 pub use host::{Cost, HostGroup, Protocol, ProtocolOptions, Stack};
-pub use network::{Adapter, Aggregation, Network, PathPolicy, PortKind};
+pub use network::{Adapter, Aggregation, Coalescing, Network, PathPolicy, PortKind};
 
 /// Everything that a study can be predicted for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

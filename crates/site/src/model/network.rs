@@ -17,6 +17,20 @@ pub struct Adapter {
     pub aggregation: Aggregation,
     /// From the wire to the CPU and back: interrupt moderation, DMA. Costs time but no CPU.
     pub latency_ns: f64,
+    /// How packets are handled together; Ethernet only.
+    #[serde(default)]
+    pub coalescing: Coalescing,
+}
+
+/// Packets of one message that the CPU handles at once. The default: each by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Coalescing {
+    /// The most bytes of a batch, with TCP/IP headers: segmentation offload when sending (TSO), merging
+    /// when receiving (LRO, GRO). 0: each packet is a batch.
+    pub bytes: u32,
+    /// The least time between two interrupts for received packets: those that arrive in between are one
+    /// batch. 0: each received packet is one.
+    pub moderation_ns: f64,
 }
 
 /// The protocol of a port.

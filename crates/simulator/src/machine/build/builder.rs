@@ -4,6 +4,7 @@ use stormeter_site::{Site, SiteDatastore};
 
 use crate::machine::component::{Component, ComponentKind, SitePart};
 use crate::machine::fault::Map;
+use crate::machine::interrupts::Interrupts;
 use crate::machine::load::Load;
 use crate::machine::nodes::Nodes;
 use crate::machine::parts::Fork;
@@ -20,6 +21,8 @@ pub(in crate::machine) struct Builder<'a> {
     /// The seed of hashes and of the placement of pieces.
     pub(super) layout_seed: u64,
     pub(super) stations: Vec<Station>,
+    /// Of stations that have them, in order.
+    pub(super) interrupts: Vec<(u32, Interrupts)>,
     pub(super) components: Vec<Component>,
     pub(super) steps: Vec<Step>,
     pub(super) stores: Vec<Store>,

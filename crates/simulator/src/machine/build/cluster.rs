@@ -212,7 +212,11 @@ impl Builder<'_> {
         let initiator = End {
             cpu: Pick::One(stations.host_cpu + host),
             cpu_component: stations.host_cpu_component,
-            cost: Cost { per_packet_cycles: stack.cost.per_packet_cycles, ..Cost::default() },
+            cost: Cost {
+                per_packet_cycles: stack.cost.per_packet_cycles,
+                per_batch_cycles: stack.cost.per_batch_cycles,
+                ..Cost::default()
+            },
             clock_hz: ends.group.clock_hz,
             more_cycles: 0.0,
             gate: Gate { ports: host_ports, adapter: ends.host_adapter, ways: ways.0 },

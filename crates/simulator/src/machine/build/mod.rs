@@ -1,5 +1,6 @@
 //! From the description of a site to a machine: what is shared, and the paths in between.
 
+mod batch;
 mod builder;
 mod client;
 mod cluster;
@@ -21,6 +22,7 @@ use stormeter_site::{Placement, Site, Target};
 
 use super::component::{ComponentKind, SitePart};
 use super::fault::Map;
+use super::interrupts::Interrupts;
 use super::load::{Load, Window};
 use super::meter::Meter;
 use super::settling::Settling;
@@ -82,6 +84,7 @@ impl Machine {
             seed,
             layout_seed: site.as_built.map_or(seed, u64::from),
             stations: Vec::new(),
+            interrupts: Vec::new(),
             components: Vec::new(),
             steps: Vec::new(),
             stores: Vec::new(),
@@ -104,6 +107,13 @@ impl Machine {
             false => None,
         };
         let turns = vec![0; builder.stations.len()];
+        let mut interrupts = match builder.interrupts.is_empty() {
+            true => Vec::new(),
+            false => vec![Interrupts::default(); turns.len()],
+        };
+        for (station, of_port) in builder.interrupts {
+            interrupts[station as usize] = of_port;
+        }
         Ok(Machine {
             time: VirtualTime::new(),
             now_ns: 0,
@@ -114,6 +124,7 @@ impl Machine {
             vm_path,
             client,
             stations: builder.stations,
+            interrupts,
             down: vec![false; turns.len()],
             any_down: false,
             noticed: vec![false; turns.len()],

@@ -3,10 +3,12 @@
 use stormeter_site::{Adapter, PortKind};
 
 use super::Builder;
+use super::batch;
 use super::path::{Way, Ways};
 use super::ports::{Line, Ports};
 use super::wire::{Framing, Message};
 use crate::machine::component::{ComponentKind, SitePart};
+use crate::machine::interrupts::Interrupts;
 use crate::machine::step::{Pick, Step, What};
 
 /// What is between two ends.
@@ -48,6 +50,10 @@ impl Builder<'_> {
         let count = adapter.count * owners;
         let send = self.stations_of(component, count);
         let receive = self.stations_of(component, count);
+        if batch::moderates(adapter) {
+            let interrupts = Interrupts::new(adapter.coalescing.moderation_ns as u64);
+            self.interrupts.extend((receive..receive + count).map(|port| (port, interrupts)));
+        }
         let credit = self.credit_ns(adapter).map(|_| self.stations_of(component, count));
         Ports { component, send, receive, credit }
     }
@@ -119,6 +125,11 @@ impl Builder<'_> {
         self.over_lines(wire, back, message);
         let pick = further(to.ways.receive).pick(to.ports.receive);
         self.over_port(to, pick, wire, message, to.adapter.latency_ns);
+        if let Some(last) = self.steps.last_mut()
+            && batch::moderates(to.adapter)
+        {
+            last.takes.batch_packets = 1;
+        }
     }
 
     /// What a target's adapter sends to request the payload of a write: one small frame, which fits

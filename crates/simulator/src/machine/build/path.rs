@@ -202,12 +202,20 @@ fn common_multiple(a: u32, b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_site::PortKind;
+    use stormeter_site::{Coalescing, PortKind};
 
     fn hashed(count: u32) -> Adapter {
         let kind = PortKind::Ethernet { mtu_bytes: 1500 };
         let (name, aggregation) = ("nic".into(), Aggregation::Hash);
-        Adapter { name, kind, rate_bytes_per_s: 125e6, count, aggregation, latency_ns: 0.0 }
+        Adapter {
+            name,
+            kind,
+            rate_bytes_per_s: 125e6,
+            count,
+            aggregation,
+            latency_ns: 0.0,
+            coalescing: Coalescing::default(),
+        }
     }
 
     fn ports(seed: u64, flow: u32) -> [u32; 4] {

@@ -4,8 +4,10 @@ use stormeter_disk::Kind;
 use stormeter_site::Cost;
 
 use super::Builder;
+use super::batch::Batch;
 use super::network::{Gate, Leg, Wire};
 use super::protocol::{Exchange, Rest, WriteMessages};
+use super::wire::Message;
 use crate::machine::step::{Pick, Step, Takes, What};
 
 /// One end of a path: a CPU and a port.
@@ -31,6 +33,18 @@ impl End<'_> {
     /// Half of the cost of a request.
     fn half(&self, kind: Kind) -> Takes {
         Takes { fixed_ns: half_ns(&self.cost, kind, self.clock_hz), ..Takes::default() }
+    }
+
+    /// The CPU's work on a message that it sends.
+    fn sends(&self, message: Message, wire: Wire<'_>) -> Takes {
+        let batch = Batch::sent(self.gate.adapter, wire.framing);
+        batch.work(message, wire.framing, (&self.cost, self.clock_hz))
+    }
+
+    /// The CPU's work on a message that arrives.
+    fn receives(&self, message: Message, wire: Wire<'_>) -> Takes {
+        let batch = Batch::received(self.gate.adapter, wire.framing);
+        batch.work(message, wire.framing, (&self.cost, self.clock_hz))
     }
 
     fn more(&self) -> Takes {
@@ -71,16 +85,14 @@ impl Builder<'_> {
         messages: Exchange,
     ) -> u32 {
         let first = self.program();
-        let framing = wire.framing;
-        let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let Exchange { request, answer } = messages;
         self.on_cpu(&host, plus(host.half(kind), host.more()));
         self.message(host.gate, target.gate, wire, request, Leg::REQUEST);
-        self.on_cpu(&target, plus(work(&target, request), target.half(kind)));
+        self.on_cpu(&target, plus(target.receives(request, wire), target.half(kind)));
         self.store(storage);
-        self.on_cpu(&target, plus(work(&target, answer), target.half(kind)));
+        self.on_cpu(&target, plus(target.sends(answer, wire), target.half(kind)));
         self.message(target.gate, host.gate, wire, answer, Leg::ANSWER);
-        self.on_cpu(&host, plus(work(&host, answer), host.half(kind)));
+        self.on_cpu(&host, plus(host.receives(answer, wire), host.half(kind)));
         self.end(host.cpu_component);
         first
     }
@@ -96,8 +108,6 @@ impl Builder<'_> {
         (messages, is_asked): (WriteMessages, bool),
     ) -> u32 {
         let first = self.program();
-        let framing = wire.framing;
-        let work = |end: &End<'_>, message| framing.work(message, &end.cost, end.clock_hz);
         let WriteMessages { request, answer, .. } = messages;
         let before = plus(host.half(Kind::Write), host.more());
         // If adapters answer the request for data by themselves, the CPU's work on the payload
@@ -107,16 +117,16 @@ impl Builder<'_> {
             _ => None,
         };
         let carried = match (asked, request.with_payload) {
-            (Some(data), _) => work(&host, data),
-            (None, true) => work(&host, request),
+            (Some(data), _) => host.sends(data, wire),
+            (None, true) => host.sends(request, wire),
             (None, false) => Takes::default(),
         };
         self.on_cpu(&host, plus(carried, before));
         self.message(host.gate, target.gate, wire, request, Leg::REQUEST);
-        let arrived = plus(work(&target, request), target.half(Kind::Write));
+        let arrived = plus(target.receives(request, wire), target.half(Kind::Write));
         match (messages.rest, is_asked) {
             (Rest::Asked { ask, data, by_adapter: true, .. }, true) => {
-                self.on_cpu(&target, plus(work(&target, data), arrived));
+                self.on_cpu(&target, plus(target.receives(data, wire), arrived));
                 self.asked_by_adapter(host.gate, target.gate, wire, ask);
                 self.message(host.gate, target.gate, wire, data, Leg::DATA);
             }
@@ -125,9 +135,10 @@ impl Builder<'_> {
                 let again = self.steps.len() as u32;
                 self.step(What::Solicit(burst_bytes), target.cpu_component);
                 self.message(target.gate, host.gate, wire, ask, Leg::ANSWER);
-                self.on_cpu(&host, plus(work(&host, data), work(&host, ask)));
+                let asked = host.receives(ask, wire);
+                self.on_cpu(&host, plus(host.sends(data, wire), asked));
                 self.message(host.gate, target.gate, wire, data, Leg::DATA);
-                self.on_cpu(&target, work(&target, data));
+                self.on_cpu(&target, target.receives(data, wire));
                 self.step(What::Again(again), target.cpu_component);
             }
             _ => self.on_cpu(&target, arrived),
@@ -135,7 +146,7 @@ impl Builder<'_> {
         self.store(storage);
         self.on_cpu(&target, target.half(Kind::Write));
         self.message(target.gate, host.gate, wire, answer, Leg::ANSWER);
-        self.on_cpu(&host, plus(work(&host, answer), host.half(Kind::Write)));
+        self.on_cpu(&host, plus(host.receives(answer, wire), host.half(Kind::Write)));
         self.end(host.cpu_component);
         first
     }

@@ -86,12 +86,20 @@ pub(super) fn port_of(host: u32, controllers: u32, ports: &Adapter, hosts: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stormeter_site::PortKind;
+    use stormeter_site::{Coalescing, PortKind};
 
     fn ports(count: u32, aggregation: Aggregation) -> Adapter {
         let kind = PortKind::Ethernet { mtu_bytes: 1500 };
         let name = "e0".into();
-        Adapter { name, kind, rate_bytes_per_s: 125e6, count, aggregation, latency_ns: 0.0 }
+        Adapter {
+            name,
+            kind,
+            rate_bytes_per_s: 125e6,
+            count,
+            aggregation,
+            latency_ns: 0.0,
+            coalescing: Coalescing::default(),
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A message on a wire: headers, packets and bytes, and the time they take.
 
-use stormeter_site::{Cost, PortKind};
+use stormeter_site::PortKind;
 
 use crate::machine::step::Takes;
 
@@ -110,7 +110,7 @@ impl Framing {
         }
     }
 
-    /// The time of its packets if each takes this long: for frame credits.
+    /// The time of its packets if each takes this long: for frame credits, and for CPUs.
     pub(super) fn per_packet(self, message: Message, packet_ns: f64) -> Takes {
         let alone = f64::from(u32::from(message.behind_bytes.is_some()));
         match message.with_payload {
@@ -122,13 +122,9 @@ impl Framing {
         }
     }
 
-    /// The CPU work of an end for its payload and packets.
-    pub(super) fn work(self, message: Message, cost: &Cost, clock_hz: f64) -> Takes {
-        let mut takes = self.per_packet(message, cost.per_packet_cycles / clock_hz * 1e9);
-        if message.with_payload {
-            takes.per_byte_ns = (cost.per_byte_cycles / clock_hz * 1e9) as f32;
-        }
-        takes
+    /// Full packets, with TCP/IP headers, in this many bytes.
+    pub(super) fn packets_in(self, bytes: u32) -> u32 {
+        bytes / (self.packet_bytes + TCP_HEADERS_BYTES)
     }
 
     /// The part that depends on the number of packets and segments of the payload.
@@ -179,17 +175,5 @@ mod tests {
         let data = Message { behind_bytes: Some(24), ..Message::loaded(0) };
         assert_eq!(bytes(fc, data, 4096, 0), 4096 + 2 * 60 + 24 + 60);
         assert_eq!(bytes(fc, Message::bare(32), 4096, 0), 32 + 60);
-    }
-
-    #[test]
-    fn a_packet_costs_the_cpu_whether_it_is_full_or_not() {
-        let cost = Cost { per_packet_cycles: 1000.0, per_byte_cycles: 2.0, ..Cost::default() };
-        let loaded = Message { segments: Some((8192, 48)), ..Message::loaded(0) };
-        let work = |kind, message, payload| {
-            Framing::between(kind, kind).work(message, &cost, 1e9).ns(payload)
-        };
-        assert_eq!(work(STANDARD, loaded, 4096), 3000 + 8192);
-        assert_eq!(work(JUMBO, loaded, 4096), 1000 + 8192);
-        assert_eq!(work(STANDARD, Message::bare(48), 4096), 1000);
     }
 }

@@ -167,6 +167,7 @@ impl Machine {
             node: 0,
             kind,
             failed: false,
+            interrupts: 1,
             again: false,
         };
         let Some((step, path, job)) = self.on_node(job, parts, (number, place)) else { return };
