@@ -9,6 +9,7 @@ use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_durable::DurableOptions;
 use crate::arguments_lab::LabOptions;
+use crate::arguments_measure_site::MeasureSiteOptions;
 use crate::arguments_net::NetOptions;
 use crate::arguments_predict::PredictOptions;
 use crate::arguments_show::ShowOptions;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Predict(PredictOptions),
     /// Check a site file; list the hardware library
     Site(SiteOptions),
+    /// Measure datastores briefly, and write a site file for predictions
+    MeasureSite(Box<MeasureSiteOptions>),
     /// Fit a site's free parameters to measured or published figures
     Calibrate(CalibrateOptions),
     /// Show a results file again: as tables, as a page, as JSON

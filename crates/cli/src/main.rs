@@ -7,6 +7,7 @@ mod arguments_ceph;
 mod arguments_compare;
 mod arguments_durable;
 mod arguments_lab;
+mod arguments_measure_site;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_show;
@@ -83,6 +84,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Run(options) => commands::run::run(&options, color),
         Command::Predict(options) => commands::predict::run(&options, color),
         Command::Site(options) => commands::site::run(&options),
+        Command::MeasureSite(options) => commands::measure_site::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options, color),
         Command::Ceiling(options) => commands::ceiling::run(&options),

@@ -31,12 +31,27 @@ pub(crate) fn all_apart(texts: &[String]) -> (Vec<String>, Vec<(String, Secret)>
     (names.collect(), secrets)
 }
 
+/// The name before a datastore's URL, as in `nas=nfs://nas1/vm`, and the URL.
+pub(crate) fn named(text: &str) -> (Option<&str>, &str) {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    };
+    match text.split_once('=') {
+        Some((name, url)) if is_name(name) => (Some(name), url),
+        _ => (None, text),
+    }
+}
+
 /// A word of the command line in a form that may be stored.
 pub(crate) fn redacted(word: &str) -> String {
     // The value of an option may be part of the same word.
     match word.split_once('=') {
         Some((option, value)) if option.starts_with("--") => format!("{option}={}", apart(value).0),
-        _ => apart(word).0,
+        _ => match named(word) {
+            (Some(name), url) => format!("{name}={}", apart(url).0),
+            (None, url) => apart(url).0,
+        },
     }
 }
 
@@ -54,6 +69,7 @@ mod tests {
         assert_eq!(secrets, [(SHOWN.to_owned(), Secret::new("open"))]);
         assert_eq!(redacted(TYPED), SHOWN);
         assert_eq!(redacted(&format!("--baseline={TYPED}")), format!("--baseline={SHOWN}"));
+        assert_eq!(redacted(&format!("san={TYPED}")), format!("san={SHOWN}"));
         for broken in
             ["iscsi://vm%open@nas1/x/y?typo=1", "ISCSI://vm%o@pen@nas1", "ftp://vm:open@h/"]
         {

@@ -48,6 +48,15 @@ pub(crate) fn study_setting(setting: Setting) -> &'static str {
     }
 }
 
+/// The options of `measure-site`, whose loads are fixed; empty for what it has no option for.
+fn measure_site_option(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Blocks => "--blocks",
+        Setting::DiskSize | Setting::Duration | Setting::Ramp | Setting::Threads => option(setting),
+        _ => "",
+    }
+}
+
 /// The names of settings for a reader of the report of this run.
 pub(crate) fn of_header(header: &Header) -> SettingNames {
     match crate::repeat::name(&header.command_line) {
@@ -60,6 +69,7 @@ pub(crate) fn of_header(header: &Header) -> SettingNames {
 pub(crate) fn names_of(command: &Command) -> SettingNames {
     match command {
         Command::Run(_) | Command::Predict(_) | Command::Calibrate(_) => study_setting,
+        Command::MeasureSite(_) => measure_site_option,
         _ => option,
     }
 }
@@ -88,7 +98,8 @@ pub(crate) fn that_help(failure: &Failure, names: SettingNames) -> Vec<String> {
 const OUTPUT: &str = "--output";
 
 fn named(names: SettingNames, settings: &[Setting]) -> Vec<String> {
-    settings.iter().map(|setting| names(*setting).to_owned()).collect()
+    let named = settings.iter().map(|setting| names(*setting).to_owned());
+    named.filter(|name| !name.is_empty()).collect()
 }
 
 fn against_run(error: &RunError, names: SettingNames) -> Vec<String> {
@@ -204,6 +215,10 @@ mod tests {
             assert!(has("compare", option(setting)), "{}", option(setting));
         }
         assert!(has("predict", option(AsPlanned)));
+        for setting in [Blocks, DiskSize, Duration, Ramp, Threads] {
+            assert!(has("measure-site", measure_site_option(setting)), "{setting:?}");
+        }
+        assert_eq!(measure_site_option(Vms), "");
         for (command, option) in
             [("compare", OUTPUT), ("compare", "--resume"), ("run", OUTPUT), ("run", "--lab")]
         {

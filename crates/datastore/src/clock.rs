@@ -47,6 +47,17 @@ impl RealClock {
         Self { source, last_ns: 0 }
     }
 
+    /// The rate of the processor's counter, in hertz: on x86 the nominal clock of a core. `None` where the system's
+    /// clock is read.
+    pub fn counter_hz(&self) -> Option<f64> {
+        match &self.source {
+            Source::Counter { scale, .. } if *scale != 1 << 32 && *scale > 0 => {
+                Some((1_u64 << 32) as f64 / *scale as f64 * 1e9)
+            }
+            _ => None,
+        }
+    }
+
     /// The source of the time, for the record of the environment.
     pub fn source(&self) -> String {
         match &self.source {

@@ -92,8 +92,11 @@ fn quicker(device: &mut Device, factor: f64) {
             queue.write_ns /= factor;
             queue.flush_ns /= factor;
             queue.per_byte_ns /= factor;
+            queue.per_written_byte_ns /= factor;
             queue.shared_per_byte_ns /= factor;
+            queue.shared_per_written_byte_ns /= factor;
             queue.shared_per_io_ns /= factor;
+            queue.shared_per_write_ns /= factor;
         }
     }
 }

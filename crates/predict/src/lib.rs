@@ -14,6 +14,7 @@ mod error;
 mod expand;
 mod faster;
 mod model_error;
+pub mod measured_site;
 mod parallel;
 mod place;
 mod promise;

@@ -12,6 +12,7 @@ pub(crate) mod lab;
 mod lab_ceph;
 mod lab_durable;
 mod lab_start;
+pub(crate) mod measure_site;
 pub(crate) mod net;
 pub(crate) mod predict;
 pub(crate) mod print;

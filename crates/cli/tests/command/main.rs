@@ -20,6 +20,7 @@ mod killing;
 mod librbd;
 mod loop_device;
 mod lun;
+mod measure_site;
 mod network;
 mod others;
 mod outputs;

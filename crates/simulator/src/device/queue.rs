@@ -28,12 +28,23 @@ impl Times {
 
     /// The time of the shared part.
     pub(super) fn shared_ns(&self, about: &Access) -> f64 {
-        self.0.shared_per_io_ns + self.0.shared_per_byte_ns * f64::from(about.length_bytes)
+        let times = &self.0;
+        let (each_ns, byte_ns) = match about.kind {
+            Kind::Read | Kind::Flush => (times.shared_per_io_ns, times.shared_per_byte_ns),
+            Kind::Write | Kind::DurableWrite => {
+                (times.shared_per_write_ns, times.shared_per_written_byte_ns)
+            }
+        };
+        each_ns + byte_ns * f64::from(about.length_bytes)
     }
 
     /// The time on its own server, drawn at random.
     pub(super) fn own_ns(&self, about: &Access, random: &mut Xoshiro256PlusPlus) -> f64 {
-        let mut mean_ns = self.0.per_byte_ns * f64::from(about.length_bytes);
+        let byte_ns = match about.kind {
+            Kind::Read | Kind::Flush => self.0.per_byte_ns,
+            Kind::Write | Kind::DurableWrite => self.0.per_written_byte_ns,
+        };
+        let mut mean_ns = byte_ns * f64::from(about.length_bytes);
         mean_ns += match about.kind {
             Kind::Read => self.0.read_ns,
             Kind::Write => self.0.write_ns,

@@ -88,8 +88,11 @@ fn nothing() -> Device {
         read_ns: 1.0,
         write_ns: 1.0,
         per_byte_ns: 0.0,
+        per_written_byte_ns: 0.0,
         shared_per_byte_ns: 0.0,
+        shared_per_written_byte_ns: 0.0,
         shared_per_io_ns: 0.0,
+        shared_per_write_ns: 0.0,
         spread: Spread::Constant,
         service: Service::Single,
         write_cache: None,
@@ -234,14 +237,20 @@ fn ssd(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Ssd {
 }
 
 fn queue(part: &Part<'_>, diagnostics: &mut Diagnostics) -> Queue {
-    let mut time = |key| part.get(key, value::duration, diagnostics).unwrap_or(0.0);
+    let mut time = |key, default| part.get(key, value::duration, diagnostics).unwrap_or(default);
+    let per_byte_ns = time("per-byte", 0.0);
+    let shared_per_byte_ns = time("shared-per-byte", 0.0);
+    let shared_per_io_ns = time("shared-per-io", 0.0);
     let queue = Queue {
         servers: 1,
         read_ns: 1.0,
         write_ns: 1.0,
-        per_byte_ns: time("per-byte"),
-        shared_per_byte_ns: time("shared-per-byte"),
-        shared_per_io_ns: time("shared-per-io"),
+        per_byte_ns,
+        per_written_byte_ns: time("per-written-byte", per_byte_ns),
+        shared_per_byte_ns,
+        shared_per_written_byte_ns: time("shared-per-written-byte", shared_per_byte_ns),
+        shared_per_io_ns,
+        shared_per_write_ns: time("shared-per-write", shared_per_io_ns),
         spread: Spread::Constant,
         service: Service::Single,
         write_cache: None,

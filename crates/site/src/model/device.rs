@@ -178,12 +178,18 @@ pub struct Queue {
     pub read_ns: f64,
     /// Service time of each write.
     pub write_ns: f64,
-    /// Additional service time per byte.
+    /// Additional service time per byte read.
     pub per_byte_ns: f64,
-    /// Shared by all requests, per byte: a bus or a bandwidth limit; 0: none.
+    /// Additional service time per byte written.
+    pub per_written_byte_ns: f64,
+    /// Shared by all requests, per byte read: a bus or a bandwidth limit; 0: none.
     pub shared_per_byte_ns: f64,
-    /// Shared by all requests, per request: an IOPS limit; 0: none.
+    /// The same per byte written: a log or parity moves more bytes than were sent.
+    pub shared_per_written_byte_ns: f64,
+    /// Shared by all requests, per read and flush: an IOPS limit; 0: none.
     pub shared_per_io_ns: f64,
+    /// The same per write: what makes it stable is done by one for all.
+    pub shared_per_write_ns: f64,
     /// The distribution of service times.
     pub spread: Spread,
     /// How waiting requests are served.
@@ -230,8 +236,11 @@ mod tests {
             read_ns: 1.0,
             write_ns: 1.0,
             per_byte_ns: 0.0,
+            per_written_byte_ns: 0.0,
             shared_per_byte_ns: 0.0,
+            shared_per_written_byte_ns: 0.0,
             shared_per_io_ns: 0.0,
+            shared_per_write_ns: 0.0,
             spread: Spread::Constant,
             service: Service::Single,
             write_cache: None,
