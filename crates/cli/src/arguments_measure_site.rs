@@ -41,14 +41,14 @@ pub(crate) struct MeasureSiteOptions {
     #[arg(help_heading = "Measurement")]
     pub(crate) size: u64,
     /// Measured length of a trial
-    #[arg(long, value_name = "TIME", default_value = "1600ms", value_parser = units::time)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::time)]
     #[arg(help_heading = "Measurement")]
     pub(crate) duration: u64,
     /// Warm-up before each measurement [default: a quarter of the duration]
     #[arg(long, value_name = "TIME", value_parser = units::time, help_heading = "Measurement")]
     pub(crate) ramp: Option<u64>,
-    /// How often each load is measured
-    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Measurement")]
+    /// How often each load is measured; the trial in the middle counts
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Measurement")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: u32,
     /// I/O threads, one pinned to each CPU [default: min(CPUs, VMs)]

@@ -48,6 +48,8 @@ pub enum Caveat {
     },
     /// Parameters that the measurements do not determine.
     Undetermined {
+        /// The datastore.
+        store: String,
         /// Their paths in the site file.
         parameters: Vec<String>,
         /// The factor by which they may be wrong together; infinite where nothing depends on them.
@@ -113,7 +115,7 @@ fn of_store(store: &Store, fitted: &FittedStore, disks_bytes: u64) -> Vec<Caveat
             });
         }
     }
-    found.extend(undetermined(fitted));
+    found.extend(undetermined(&store.name, fitted));
     let missing = fitted.missing.iter().cloned();
     found.extend(missing.map(|cell| Caveat::Missing { cell }));
     if store.reached != Reached::Local {
@@ -125,22 +127,24 @@ fn of_store(store: &Store, fitted: &FittedStore, disks_bytes: u64) -> Vec<Caveat
     found
 }
 
-/// Combinations of parameters that are hardly known, and in one list the parameters on which nothing depends.
-fn undetermined(fitted: &FittedStore) -> Vec<Caveat> {
-    let names = |one: &Undetermined| one.parameters.iter().map(|(name, _)| name.clone()).collect();
+/// The parameters that are hardly known, alone or apart from each other, with the largest factor; and those on which
+/// nothing depends.
+fn undetermined(store: &str, fitted: &FittedStore) -> Vec<Caveat> {
     let (free, loose): (Vec<&Undetermined>, Vec<&Undetermined>) =
         fitted.device.fit.undetermined.iter().partition(|one| one.factor >= ANYTHING);
-    let mut found: Vec<Caveat> = loose
-        .into_iter()
-        .map(|one| Caveat::Undetermined { parameters: names(one), factor: one.factor })
-        .collect();
-    let mut parameters: Vec<String> = free.into_iter().flat_map(names).collect();
-    parameters.sort();
-    parameters.dedup();
-    if !parameters.is_empty() {
-        found.push(Caveat::Undetermined { parameters, factor: f64::INFINITY });
-    }
-    found
+    let together = |all: Vec<&Undetermined>| {
+        let names = all.iter().flat_map(|one| one.parameters.iter().map(|(name, _)| name.clone()));
+        let mut parameters: Vec<String> = names.collect();
+        parameters.sort();
+        parameters.dedup();
+        let factor = all.iter().map(|one| one.factor).fold(1.0, f64::max);
+        (!parameters.is_empty()).then(|| Caveat::Undetermined {
+            store: store.into(),
+            parameters,
+            factor,
+        })
+    };
+    [together(loose), together(free)].into_iter().flatten().collect()
 }
 
 impl Caveat {
@@ -171,15 +175,21 @@ impl Caveat {
                  random ones; this site serves both as random.",
                 if *reads { "reads" } else { "writes" }
             ),
-            Caveat::Undetermined { parameters, factor } => {
-                let which = parameters.join(", ");
+            Caveat::Undetermined { store, parameters, factor } => {
+                let keys: Vec<&str> =
+                    parameters.iter().filter_map(|path| path.rsplit('.').next()).collect();
+                let keys = keys.join(", ");
                 match (*factor < ANYTHING, parameters.len()) {
-                    (true, 1) => format!("{which} is known to a factor of {factor:.1} only."),
-                    (true, _) => {
-                        format!("The balance of {which} is known to a factor of {factor:.1} only.")
+                    (true, 1) => {
+                        format!("{store}: {keys} is known to a factor of {factor:.1} only.")
                     }
-                    (false, 1) => format!("{which} may be anything: no figure depends on it."),
-                    (false, _) => format!("{which}: no figure determines these."),
+                    (true, _) => format!(
+                        "{store}: {keys}: how much is due to which of these; their balance is known to a \
+                         factor of {factor:.1} only."
+                    ),
+                    (false, _) => {
+                        format!("{store}: {keys}: no figure depends on it enough to tell.")
+                    }
                 }
             }
             Caveat::Missing { cell } => format!("{cell}: there is no sound measurement."),

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use stormeter_site::{FreeParameter, Site, Unit, parse_site_with};
 use stormeter_statistics::fit::{FitError, FitParameter, Fitted};
+use stormeter_statistics::metrics::value_of;
 use stormeter_study::{Cell, Metric, StudyPlan, Timing};
 use stormeter_trial::Workload;
 
@@ -163,9 +164,10 @@ impl OwnCells {
             let cell = all.get(cell).filter(|cell| cell.datastore == index)?;
             cells.iter().position(|other| other.same_load(cell))
         };
-        let trials =
-            trials.iter().filter_map(|(cell, outcome)| Some((number(*cell)?, outcome.clone())));
-        Self { trials: trials.collect(), plan: own }
+        let mine = trials.iter().filter_map(|(cell, outcome)| Some((number(*cell)?, outcome)));
+        let mine: Vec<(usize, &Outcome)> = mine.collect();
+        let trials = (0..cells.len()).flat_map(|cell| typical(cell, &mine)).collect();
+        Self { trials, plan: own }
     }
 
     fn io(&self, observation: &Observation) -> Option<&Workload> {
@@ -191,6 +193,19 @@ impl OwnCells {
         let rates = observations(&self.plan, &self.trials, &[Metric::Throughput]);
         rates.iter().map(|one| one.value).fold(0.0, f64::max)
     }
+}
+
+/// The trial of a cell with the median latency, or the two in the middle: a moment in which something else kept the
+/// storage busy multiplies the mean of short trials.
+fn typical(cell: usize, trials: &[(usize, &Outcome)]) -> Vec<(usize, Outcome)> {
+    let latency = |outcome: &Outcome| value_of(Metric::LatencyMean, &outcome.sample, &outcome.cpu);
+    let of_it = trials.iter().filter(|(number, _)| *number == cell);
+    let mut ordered: Vec<(f64, &Outcome)> =
+        of_it.filter_map(|(_, outcome)| Some((latency(outcome)?, *outcome))).collect();
+    ordered.sort_by(|(left, _), (right, _)| left.total_cmp(right));
+    let middle = ordered.len().saturating_sub(1) / 2..ordered.len() / 2 + 1;
+    let typical = ordered.get(middle).unwrap_or_default();
+    typical.iter().map(|(_, outcome)| (cell, (*outcome).clone())).collect()
 }
 
 struct StoreFit<'a> {
@@ -253,8 +268,11 @@ impl StoreFit<'_> {
     fn costs(&self, usual: [Known; 3]) -> Result<Option<Calibration>, FitError<String>> {
         let most = self.own.plan.outstanding.iter().max().copied();
         let figures = observations(&self.own.plan, &self.own.trials, &[Metric::CpuPerIo]);
+        let is_random =
+            |cell: Cell| self.random.iter().any(|one| one.of.cells().any(|of| of == cell));
         let of_many = |one: &Observation| {
-            one.value > 0.0 && one.of.cells().any(|cell| cell.outstanding == most && cell.vms == 1)
+            let is_one = |cell: Cell| cell.outstanding == most && cell.vms == 1 && is_random(cell);
+            one.value > 0.0 && one.of.cells().any(is_one)
         };
         let fitted: Vec<Observation> = figures.into_iter().filter(of_many).collect();
         if fitted.len() < StackCost::ALL.len() {

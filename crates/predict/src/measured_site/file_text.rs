@@ -26,7 +26,7 @@ pub fn site_file(host: &Host, plan: &StudyPlan, stores: &[(&Store, &FittedStore)
         &mut head,
         &format!(
             "Measured: 4 KiB and 64 KiB, reads and writes, random and sequential, 1 and 16 outstanding I/Os, 1 and \
-             4 VMs, {} times {} each.",
+             4 VMs, {} times {} each; the trial in the middle counts.",
             plan.design.blocks.most(),
             stormeter_units::format_duration_ns(cell)
         ),

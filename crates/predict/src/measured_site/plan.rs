@@ -114,11 +114,11 @@ pub(crate) mod tests {
         SiteMeasurement {
             disk_bytes: 256 << 20,
             timing: Timing {
-                ramp_ns: 400_000_000,
-                duration_ns: 1_600_000_000,
+                ramp_ns: 250_000_000,
+                duration_ns: 1_000_000_000,
                 interval_ns: 100_000_000,
             },
-            blocks: 2,
+            blocks: 3,
             threads: 0,
             seed: 1,
         }
