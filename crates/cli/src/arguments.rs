@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Predict(PredictOptions),
     /// Check a site file; list the hardware library
     Site(SiteOptions),
-    /// Measure datastores briefly, and write a site file for predictions
+    /// Measure datastores briefly, and make a site file from that
     MeasureSite(Box<MeasureSiteOptions>),
     /// Fit a site's free parameters to measured or published figures
     Calibrate(CalibrateOptions),

@@ -45,7 +45,7 @@ fn plan() -> StudyPlan {
     let timing = Timing { ramp_ns: 20_000_000, duration_ns: 100_000_000, interval_ns: 25_000_000 };
     let measurement =
         SiteMeasurement { disk_bytes: 64 << 20, timing, blocks: 1, threads: 0, seed: 1 };
-    site_plan(vec![datastore], &measurement)
+    site_plan(vec![datastore], &measurement).unwrap()
 }
 
 fn store() -> Store {

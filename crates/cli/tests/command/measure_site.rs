@@ -62,6 +62,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is_written() {
         ("measure-site missing", 1, "does not exist"),
         ("measure-site a --size 4096TiB", 1, "must stay free"),
         ("measure-site a --size 32KiB", 2, "--size"),
+        ("measure-site a --duration 50ms", 2, "--duration"),
     ];
     for (command, code, words) in cases {
         let outcome = place.run(command).expect(&[code]);

@@ -6,10 +6,11 @@
 //! writes.
 
 use stormeter_study::{
-    Blocks, Design, Metric, NamedDatastore, Order, Prepare, Reset, StudyPlan, StudyWorkload,
-    Timing, Unit, WorkloadKind,
+    Blocks, Design, Metric, NamedDatastore, Order, PlanError, Prepare, Reset, StudyPlan,
+    StudyWorkload, Timing, Unit, WorkloadKind,
 };
 use stormeter_trial::{Arrivals, Content, Distribution, SizeShare, Workload};
+use stormeter_units::format_duration_ns;
 
 /// How long and how large the measurement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct SiteMeasurement {
 
 const SMALL: u32 = 4 << 10;
 const LARGE: u32 = 64 << 10;
+/// The shortest window that a trial may have, as of a comparison.
+const LEAST_DURATION_NS: u64 = 100_000_000;
 /// The levels of VMs and of outstanding I/Os of each.
 const VMS: [u32; 2] = [1, 4];
 const OUTSTANDING: [u32; 2] = [1, 16];
@@ -44,13 +47,30 @@ const WORKLOADS: [(&str, u32, f64, f64); 7] = [
 ];
 
 /// The plan for these datastores.
-pub fn site_plan(datastores: Vec<NamedDatastore>, measurement: &SiteMeasurement) -> StudyPlan {
+///
+/// # Errors
+/// The disks have no room for the requests, or a trial is too short to be measured.
+pub fn site_plan(
+    datastores: Vec<NamedDatastore>,
+    measurement: &SiteMeasurement,
+) -> Result<StudyPlan, PlanError> {
+    let duration_ns = measurement.timing.duration_ns;
+    if duration_ns < LEAST_DURATION_NS {
+        return Err(PlanError::Duration(format_duration_ns(duration_ns as f64)));
+    }
+    for workload in WORKLOADS.map(io) {
+        workload.check(measurement.disk_bytes)?;
+    }
+    Ok(plan(datastores, measurement))
+}
+
+fn plan(datastores: Vec<NamedDatastore>, measurement: &SiteMeasurement) -> StudyPlan {
     StudyPlan {
         study: "The measurements that a site is made from".into(),
         datastores,
         hosts: Vec::new(),
         baseline: 0,
-        workloads: WORKLOADS.into_iter().map(workload).collect(),
+        workloads: WORKLOADS.map(io).into_iter().map(workload).collect(),
         vms: VMS.to_vec(),
         outstanding: OUTSTANDING.to_vec(),
         disk_bytes: measurement.disk_bytes,
@@ -77,12 +97,16 @@ pub fn site_plan(datastores: Vec<NamedDatastore>, measurement: &SiteMeasurement)
     }
 }
 
-fn workload((name, bytes, read, random): (&str, u32, f64, f64)) -> StudyWorkload {
-    let io = Workload {
+fn workload(io: Workload) -> StudyWorkload {
+    StudyWorkload { name: io.name.clone(), disk_bytes: None, kind: WorkloadKind::Io(io) }
+}
+
+fn io((name, bytes, read_percent, random_percent): (&str, u32, f64, f64)) -> Workload {
+    Workload {
         name: name.into(),
         sizes: vec![SizeShare { bytes, share: 1.0 }],
-        read_percent: read,
-        random_percent: random,
+        read_percent,
+        random_percent,
         distribution: Distribution::Uniform,
         alignment_bytes: None,
         arrivals: Arrivals::Closed { outstanding: OUTSTANDING[0] },
@@ -90,8 +114,7 @@ fn workload((name, bytes, read, random): (&str, u32, f64, f64)) -> StudyWorkload
         content: Content::default(),
         durable: false,
         flush: None,
-    };
-    StudyWorkload { name: name.into(), disk_bytes: None, kind: WorkloadKind::Io(io) }
+    }
 }
 
 #[cfg(test)]
@@ -127,7 +150,7 @@ pub(crate) mod tests {
     #[test]
     fn every_cell_can_be_driven_and_the_whole_takes_less_than_three_minutes_a_datastore() {
         let measurement = measurement();
-        let plan = site_plan(vec![named("a"), named("b")], &measurement);
+        let plan = site_plan(vec![named("a"), named("b")], &measurement).unwrap();
         for workload in &plan.workloads {
             workload.kind.io().unwrap().check(measurement.disk_bytes).unwrap();
         }
@@ -142,7 +165,7 @@ pub(crate) mod tests {
 
     #[test]
     fn each_direction_has_two_sizes_alone_and_in_a_queue() {
-        let plan = site_plan(vec![named("a")], &measurement());
+        let plan = site_plan(vec![named("a")], &measurement()).unwrap();
         for read in [100.0, 0.0] {
             for bytes in [SMALL, LARGE] {
                 let is_it = |workload: &StudyWorkload| {
@@ -160,5 +183,14 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn disks_without_room_and_windows_without_time_are_refused() {
+        let small = SiteMeasurement { disk_bytes: 32 << 10, ..measurement() };
+        assert!(matches!(site_plan(vec![named("a")], &small), Err(PlanError::Workload(_))));
+        let timing = Timing { duration_ns: 99_000_000, ..measurement().timing };
+        let short = SiteMeasurement { timing, ..measurement() };
+        assert!(matches!(site_plan(vec![named("a")], &short), Err(PlanError::Duration(_))));
     }
 }

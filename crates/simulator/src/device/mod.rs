@@ -27,7 +27,7 @@ pub(crate) use bench::{Access, Bench, DeviceUse};
 pub(crate) enum Device {
     Hdd(Box<Hdd>),
     Ssd(Box<Ssd>),
-    Queue(Queue),
+    Queue(Box<Queue>),
     Bulk(Box<Bulk>),
 }
 
@@ -35,7 +35,7 @@ impl Device {
     pub(crate) fn new(description: &Description) -> Self {
         match description {
             Description::Queue(queue) => match queue.service {
-                Service::Single => Device::Queue(Queue::new(queue.clone())),
+                Service::Single => Device::Queue(Box::new(Queue::new(queue.clone()))),
                 Service::Bulk => {
                     Device::Bulk(Box::new(Bulk::new(Times::new(queue.clone()), queue.servers)))
                 }

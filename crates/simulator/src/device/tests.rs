@@ -276,6 +276,34 @@ fn bulk_service_wakes_once_for_all_that_wait() {
 }
 
 #[test]
+fn writes_have_shared_times_of_their_own() {
+    let disk = |service| {
+        Device::new(&Description::Queue(Queue {
+            servers: 64,
+            read_ns: 80_000.0,
+            write_ns: 80_000.0,
+            per_byte_ns: 0.0,
+            per_written_byte_ns: 1.0,
+            shared_per_byte_ns: 1.0,
+            shared_per_written_byte_ns: 2.0,
+            shared_per_io_ns: 10_000.0,
+            shared_per_write_ns: 30_000.0,
+            spread: Spread::Constant,
+            service,
+            write_cache: None,
+            flush_ns: 0.0,
+        }))
+    };
+    let (own, shared) = ([80_000, 80_000 + 4096], [10_000 + 4096, 30_000 + 2 * 4096]);
+    for (at, kind) in [Kind::Read, Kind::Write].into_iter().enumerate() {
+        let done_ns = |service| all_done_ns(&mut disk(service), kind, true, 16, 16);
+        // Sixteen at once: the shared part takes longer than any of them alone.
+        assert_eq!(done_ns(Service::Single), 16 * shared[at], "{kind:?}");
+        assert_eq!(done_ns(Service::Bulk), own[at] + 16 * shared[at], "{kind:?}");
+    }
+}
+
+#[test]
 fn who_comes_while_others_are_served_waits_for_the_next_time() {
     // One waits in the ring from 85 us on, when the first has been taken; it needs 90 us after 90 us.
     let mut disk = virtual_disk(64);

@@ -14,7 +14,7 @@ use stormeter_predict::measured_site::{
     summary,
 };
 use stormeter_results::{Acknowledged, FinishReason, Phase, TrialOutcome};
-use stormeter_runner::{Collaborators, Request, Resume, finished, run_with};
+use stormeter_runner::{Collaborators, Request, Resume, RunError, finished, run_with};
 use stormeter_site::parse_site;
 use stormeter_statistics::Severity;
 use stormeter_study::{NamedDatastore, StudyPlan, Timing};
@@ -103,7 +103,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::File(format!("{} cannot be written: {error}", path.display())))
 }
 
-fn plan(options: &MeasureSiteOptions, named: &[Named]) -> StudyPlan {
+fn plan(options: &MeasureSiteOptions, named: &[Named]) -> Result<StudyPlan, Failure> {
     let datastores = named.iter().map(|one| NamedDatastore {
         name: one.name.clone(),
         url: one.url.clone(),
@@ -123,7 +123,8 @@ fn plan(options: &MeasureSiteOptions, named: &[Named]) -> StudyPlan {
         threads: options.threads.unwrap_or(0),
         seed: options.seed,
     };
-    site_plan(datastores.collect(), &measurement)
+    let plan = site_plan(datastores.collect(), &measurement).map_err(RunError::Plan)?;
+    Ok(plan)
 }
 
 /// Runs the plan as any study is run.
@@ -141,7 +142,7 @@ fn measured(
         secrets: secrets.collect(),
         command_line: command_line(),
         version: env!("CARGO_PKG_VERSION").into(),
-        ..Request::new(plan(options, named), output)
+        ..Request::new(plan(options, named)?, output)
     };
     if let Some(conclusion) = finished(&request)? {
         return Ok(conclusion);
