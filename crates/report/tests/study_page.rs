@@ -441,7 +441,9 @@ fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
     assert!(page.contains("id=\"why\"") && page.contains("esx nic is full"), "why");
     assert!(page.contains("aggregate &amp; spares"));
     assert!(page.contains("of esx nic: +9.4"), "gains");
-    assert!(page.contains("random variation in the simulation only"), "what intervals are of");
+    assert!(page.contains("chance in the simulation only"), "what p-values are of");
+    assert!(page.contains("Model error ÷1.4 to ×1.4"), "the model's error in an answer");
+    assert!(page.contains("more is better; model error ÷1.4 to ×1.4"), "that of a table");
     assert!(page.contains("<title>PREDICTED: Which datastore"), "the tab says so");
     assert!(page.contains("<strong>PREDICTED</strong>") && page.contains("of virtual time"));
     // A colour that is a datastore elsewhere on the page is none of its components here.

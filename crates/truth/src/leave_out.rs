@@ -5,6 +5,8 @@
 //! of it, from data sheets and from what other sites have. A parameter on which the figures of a fit do not depend
 //! stays at that value, too: each counts as a weak observation of itself.
 
+use std::collections::HashSet;
+
 use stormeter_statistics::fit::{FitParameter, fit};
 
 use crate::case::{Case, Placed};
@@ -65,13 +67,23 @@ fn priors(case: &Case) -> Vec<f64> {
 /// The free parameters, fitted to the figures among these relations.
 fn fitted(case: &Case, relations: &[&Placed]) -> Result<Vec<f64>, String> {
     let priors = priors(case);
-    let figures: Vec<(&Placed, f64)> = relations
+    let mut figures: Vec<(&Placed, f64)> = relations
         .iter()
         .filter_map(|placed| match placed.relation.said {
             Said::Figure(value) => Some((*placed, value)),
             Said::Claim(_) => None,
         })
         .collect();
+    // A sentence that covers several loads is one observation and not one for each: that of the highest.
+    let sentence = |placed: &Placed| {
+        let relation = &placed.relation;
+        let base = relation.base.as_ref().map(|base| (base.of.clone(), base.workload.clone()));
+        let of = (relation.of.of.clone(), relation.of.workload.clone(), relation.of.metric.clone());
+        (relation.finding.clone(), relation.condition.clone(), of, base)
+    };
+    figures.sort_by_key(|(placed, _)| std::cmp::Reverse(placed.relation.of.vms));
+    let mut seen = HashSet::new();
+    figures.retain(|(placed, _)| seen.insert(sentence(placed)));
     if priors.is_empty() || figures.is_empty() {
         return Ok(priors);
     }

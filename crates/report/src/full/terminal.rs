@@ -48,7 +48,8 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     for (index, answer) in answers.iter().enumerate() {
         let titles = Titles::of_answer(report.plan(), answer);
         let error = phrases::model_error(&report.header, answer);
-        self::answer((index, answer), error, &shared, titles, (width, paint), &mut text);
+        let word = (words::marked_reply(report, answer), words::shown_reply(report, answer));
+        self::answer((index, answer), word, error, &shared, titles, (width, paint), &mut text);
         push_line(&mut text, "");
     }
     for one in &shared {
@@ -96,6 +97,7 @@ fn style_of(reply: Reply) -> Style {
 /// A question with its reply, the sentence and its basis.
 fn answer(
     (index, answer): (usize, &Answer),
+    (reply, word): (Reply, &str),
     model_error: Option<String>,
     shared: &[Shared<'_>],
     titles: Titles,
@@ -103,14 +105,14 @@ fn answer(
     text: &mut String,
 ) {
     const HANG: &str = "   ";
-    let word = words::reply(answer.reply).to_uppercase();
+    let word = word.to_uppercase();
     let question = printable(&answer.question);
     let number = format!("{:>2}.", index + 1);
     let lines = wrap(&question, width.saturating_sub(word.len() + 2), &number, HANG);
     for (line_index, line) in lines.iter().enumerate() {
         if line_index == 0 {
             let rest = line.strip_prefix(number.as_str()).unwrap_or(line);
-            let word = paint.with(style_of(answer.reply), &word);
+            let word = paint.with(style_of(reply), &word);
             push_line(text, &format!("{number} {word} {}", rest.trim_start()));
         } else {
             push_line(text, line);

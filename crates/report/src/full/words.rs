@@ -23,6 +23,25 @@ pub(crate) fn reply(reply: Reply) -> &'static str {
     }
 }
 
+/// The word for an answer: its reply, or that the model does not tell.
+pub(crate) fn shown_reply(report: &Report, answer: &Answer) -> &'static str {
+    match phrases::is_told(&report.header, answer) {
+        true => reply(answer.reply),
+        false => NOT_TOLD,
+    }
+}
+
+/// An answer that changes within the error of a model.
+const NOT_TOLD: &str = "not told apart";
+
+/// The reply by which an answer is marked: that of one which a model does not tell is open.
+pub(crate) fn marked_reply(report: &Report, answer: &Answer) -> Reply {
+    match phrases::is_told(&report.header, answer) {
+        true => answer.reply,
+        false => Reply::Inconclusive,
+    }
+}
+
 /// How the figures of a study were obtained.
 pub(crate) fn measured(report: &Report) -> &'static str {
     if is_predicted(report) { "predicted" } else { "measured" }
@@ -45,9 +64,11 @@ pub(crate) fn tally(report: &Report) -> String {
         let done = measured(report);
         return format!("No question was asked; the matrix shows what was {done}.");
     }
-    let each: Vec<String> = [Reply::Yes, Reply::No, Reply::Inconclusive, Reply::NotAnswered]
+    let words = [Reply::Yes, Reply::No, Reply::Inconclusive, Reply::NotAnswered].map(reply);
+    let each: Vec<String> = words
         .into_iter()
-        .map(|kind| (answers.iter().filter(|a| a.reply == kind).count(), reply(kind)))
+        .chain([NOT_TOLD])
+        .map(|word| (answers.iter().filter(|a| shown_reply(report, a) == word).count(), word))
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();

@@ -32,7 +32,7 @@ pub(crate) use environment::environment_note;
 pub use event::event_sentence;
 pub(crate) use finding::finding;
 pub(crate) use incident::incident;
-pub(crate) use model_error::{MEANING, band, model_error, of_metric};
+pub(crate) use model_error::{MEANING, band, is_told, model_error, of_metric};
 pub(crate) use note::note;
 pub(crate) use promise::{acknowledged, evidence, promise};
 pub(crate) use remark::remark;

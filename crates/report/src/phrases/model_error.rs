@@ -6,6 +6,7 @@
 use stormeter_results::{Header, ModelError};
 use stormeter_statistics::{Answer, NumberClaim};
 use stormeter_study::Metric;
+use stormeter_study::question::{Change, Relation};
 
 /// What a factor is of, for readers who see it for the first time.
 pub(crate) const MEANING: &str = "Model error: the factor within which four of five predictions of published findings were that the model had not \
@@ -14,24 +15,45 @@ pub(crate) const MEANING: &str = "Model error: the factor within which four of f
 /// The sentence on the model's error in an answer; `None` for measured results, for those of earlier versions, and for
 /// answers without an estimate.
 pub(crate) fn model_error(header: &Header, answer: &Answer) -> Option<String> {
-    let claim = answer.claim()?;
-    let factor = factor(header, claim)?;
-    let value = answer.estimate.as_ref()?.value;
-    let (ratio, within, beyond) = match claim {
-        NumberClaim::Compared { .. } => {
-            (value, "the model does not tell the two apart", "the difference is larger")
-        }
-        NumberClaim::Trend { .. } => {
-            (value, "the model does not tell whether it changes", "the change is larger")
-        }
-        NumberClaim::Bounded { limit, .. } => (
-            value / limit,
-            "the model does not tell on which side of the limit it is",
-            "the distance to the limit is larger",
-        ),
+    let factor = factor(header, answer.claim()?)?;
+    let effect = match is_told(header, answer) {
+        true => "the answer is the same all over it",
+        false => "the answer changes within it, so the model does not tell",
     };
-    let told = if ratio.ln().abs() <= factor.ln() { within } else { beyond };
-    Some(format!("Model error {}: {told}.", band(factor)))
+    answer.estimate.as_ref()?;
+    Some(format!("Model error {}: {effect}.", band(factor)))
+}
+
+/// Whether the model tells the answer: wherever within its error the number really is, the answer is the same. Measured
+/// results always do.
+pub(crate) fn is_told(header: &Header, answer: &Answer) -> bool {
+    let (Some(claim), Some(estimate)) = (answer.claim(), &answer.estimate) else { return true };
+    let Some(factor) = factor(header, claim) else { return true };
+    let at = estimate.value.ln();
+    edges(claim, header.plan.design.margin).iter().all(|edge| (at - edge).abs() > factor.ln())
+}
+
+/// The logarithms of the numbers at which the answer to a claim changes.
+fn edges(claim: &NumberClaim, margin: f64) -> Vec<f64> {
+    let edge = |metric: Metric, change: Change, percent: f64| {
+        let share = percent / 100.0;
+        vec![if change.is_up(metric) { share.ln_1p() } else { (-share).ln_1p() }]
+    };
+    match claim {
+        NumberClaim::Bounded { limit, .. } => vec![limit.ln()],
+        NumberClaim::Trend { .. } => vec![0.0],
+        NumberClaim::Compared { relation, metric, .. } => match *relation {
+            Relation::Differs => vec![0.0],
+            Relation::Equal => vec![-margin.ln_1p(), margin.ln_1p()],
+            Relation::Within { percent } => {
+                let reach = (percent / 100.0).ln_1p();
+                vec![-reach, reach]
+            }
+            Relation::AtLeast { change, percent } | Relation::AtMost { change, percent } => {
+                edge(*metric, change, percent)
+            }
+        },
+    }
 }
 
 /// The factor for the number of a claim: the larger one of the datastores that it is about, or of all where it
@@ -81,6 +103,27 @@ pub(crate) fn band(factor: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_changes_at_the_numbers_that_its_claim_names() {
+        let compared = |relation| NumberClaim::Compared {
+            subject: "b".into(),
+            object: "a".into(),
+            relation,
+            metric: Metric::LatencyMean,
+        };
+        let near = |found: Vec<f64>, expected: &[f64]| {
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found.exp() - expected).abs() < 1e-9, "{found} {expected}");
+            }
+        };
+        near(edges(&compared(Relation::Differs), 0.05), &[1.0]);
+        near(edges(&compared(Relation::Within { percent: 25.0 }), 0.05), &[0.8, 1.25]);
+        // Less latency is faster.
+        let faster = Relation::AtLeast { change: Change::Faster, percent: 20.0 };
+        near(edges(&compared(faster), 0.05), &[0.8]);
+    }
 
     #[test]
     fn a_band_is_rounded_up() {

@@ -202,7 +202,7 @@ fn fitted(
         .filter_map(|trial| match &trial.outcome {
             TrialOutcome::Measured { sample, cpu, .. } => {
                 let cell = trial.cell.filter(|cell| is_sound(*cell))?;
-                Some((cell, Outcome { sample: sample.clone(), cpu: cpu.clone() }))
+                Some((cell, Outcome { sample: sample.clone(), cpu: *cpu }))
             }
             TrialOutcome::Failed { .. } => None,
         })

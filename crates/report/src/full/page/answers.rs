@@ -9,6 +9,7 @@ use crate::full::remarks::{self, Shared};
 use crate::full::words::{self, Scale};
 use crate::label::elide;
 use crate::markup::Markup;
+use crate::model::Report;
 use crate::page::{tables, typographic};
 use crate::phrases;
 use crate::quantity::{level_percent, percent};
@@ -23,7 +24,7 @@ pub(super) fn places(grid: &Grid<'_>) -> Vec<(String, String)> {
     answers
         .map(|(index, answer)| {
             let question = elide_end(&answer.question, 46);
-            let words = format!("{} {question}", symbol(answer.reply));
+            let words = format!("{} {question}", symbol(words::marked_reply(grid.report, answer)));
             (anchor(index), words)
         })
         .collect()
@@ -48,6 +49,12 @@ fn symbol(reply: Reply) -> &'static str {
         Reply::Inconclusive => "?",
         Reply::NotAnswered => "–",
     }
+}
+
+/// What stands next to a question.
+fn pill(report: &Report, answer: &Answer) -> String {
+    let reply = words::marked_reply(report, answer);
+    format!("{} {}", symbol(reply), words::shown_reply(report, answer))
 }
 
 pub(super) fn answers(grid: &Grid<'_>) -> Option<Markup> {
@@ -105,13 +112,7 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
     page.close();
     page.tag("tbody").open();
     for (index, answer) in answers.iter().enumerate() {
-        line(
-            page,
-            (plan.design.level, usual),
-            (answer, Titles::of_answer(plan, answer)),
-            index,
-            &head,
-        );
+        line(page, (plan.design.level, usual), (grid.report, answer), index, &head);
     }
     tables::close_table(page);
     if let Some(caption) = caption(plan.design.level, answers) {
@@ -129,13 +130,13 @@ fn overview(page: &mut Markup, grid: &Grid<'_>) {
 fn line(
     page: &mut Markup,
     (level, usual): (f64, Option<f64>),
-    (answer, titles): (&Answer, Titles),
+    (report, answer): (&Report, &Answer),
     index: usize,
     head: &[&'static str],
 ) {
-    let scale = Scale::of(answer, titles);
+    let scale = Scale::of(answer, Titles::of_answer(report.plan(), answer));
     let estimate = answer.estimate.as_ref();
-    page.tag("tr").at("class", class_of(answer.reply)).open();
+    page.tag("tr").at("class", class_of(words::marked_reply(report, answer))).open();
     page.tag("th").at("scope", "row").open();
     page.tag("a").at("href", format!("#{}", anchor(index))).text(&answer.question);
     if answer.must && answer.reply == Reply::No {
@@ -144,7 +145,7 @@ fn line(
     }
     page.close();
     page.tag("td").at("data-label", head[1]).open();
-    let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
+    let word = pill(report, answer);
     page.tag("span").at("class", "pill").text(&word);
     page.text(if is_by_itself(level, answer) { "†" } else { "" });
     page.close();
@@ -228,7 +229,7 @@ fn answer(
     is_open: bool,
 ) {
     let titles = Titles::of_answer(grid.report.plan(), answer);
-    let class = format!("answer {}", class_of(answer.reply));
+    let class = format!("answer {}", class_of(words::marked_reply(grid.report, answer)));
     let tag = page.tag("details").at("class", class);
     if is_open {
         tag.at("open", "").open()
@@ -236,7 +237,7 @@ fn answer(
         tag.open()
     }
     page.tag("summary").at("class", "question").open();
-    let word = format!("{} {}", symbol(answer.reply), words::reply(answer.reply));
+    let word = pill(grid.report, answer);
     page.tag("span").at("class", "pill").text(&word);
     page.text(" ");
     page.text(&answer.question);

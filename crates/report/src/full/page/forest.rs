@@ -52,7 +52,7 @@ pub(super) fn forest(grid: &Grid<'_>, answer: &Answer, id: &str) -> Option<Marku
         },
         value: estimate.value,
         interval: estimate.interval,
-        reply: answer.reply,
+        reply: words::marked_reply(grid.report, answer),
         is_whole: true,
         higher_is_better,
     }));
@@ -95,7 +95,7 @@ pub(super) fn overview(grid: &Grid<'_>) -> Option<Markup> {
                 label: answer.question.clone(),
                 value: estimate.value,
                 interval: estimate.interval,
-                reply: answer.reply,
+                reply: words::marked_reply(grid.report, answer),
                 is_whole: false,
                 higher_is_better: Some(higher_is_better(grid, answer)?),
             })
