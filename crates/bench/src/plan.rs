@@ -41,14 +41,13 @@ pub(crate) struct Predicted {
 
 /// Predicts the plan on all CPUs.
 pub(crate) fn predict(window_ns: u64) -> Result<Predicted, Failure> {
-    let site = parse_site(SITE).map_err(|errors| errors.to_string())?.site;
-    let read = |_: &[String]| Ok(site.clone());
+    let read = |_: &[String]| parse_site(SITE).map_err(|errors| errors.to_string());
     let prepared =
         prepare(plan(window_ns)?, "site.yaml", &[], &read).map_err(|error| error.to_string())?;
     let scratch = TempDir::with_prefix("stormeter-bench").map_err(|error| error.to_string())?;
     let request = PredictRequest {
         prediction: Prediction {
-            site: site.name.clone(),
+            site: prepared.sites[0].name.clone(),
             file: "site.yaml".into(),
             text: SITE.into(),
             what_if: Vec::new(),
@@ -59,9 +58,10 @@ pub(crate) fn predict(window_ns: u64) -> Result<Predicted, Failure> {
         faults: Vec::new(),
         plan: prepared.plan,
         sites: prepared.sites,
+        alternatives: prepared.alternatives,
         places: prepared.places,
         output: Path::new(scratch.path()).join("predicted.db"),
-        elasticity: false,
+        sensitivity: false,
         threads: 0,
         environment: environment(&RealClock::new()),
         command_line: Vec::new(),

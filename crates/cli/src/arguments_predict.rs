@@ -53,7 +53,7 @@ pub(crate) struct PredictOptions {
     /// Use the windows and blocks of the study file, unshortened
     #[arg(long)]
     pub(crate) as_planned: bool,
-    /// Skip the reruns that estimate what more of each component would gain
+    /// Skip the reruns that estimate what more of each component would gain, and what answers rest on
     #[arg(long)]
     pub(crate) no_elasticity: bool,
     /// Print what would be predicted; predict nothing

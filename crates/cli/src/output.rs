@@ -27,6 +27,8 @@ pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
         host_shares,
         guests,
         elasticities,
+        assumed,
+        supposed,
         analysis,
     } = conclusion;
     let of_cells: Vec<TrialParts<'_>> = trials
@@ -49,6 +51,8 @@ pub(crate) fn report_of(conclusion: Conclusion, names: SettingNames) -> Report {
         host_shares: (&records, &host_shares),
         guests: &guests,
         elasticities: &elasticities,
+        assumed: &assumed,
+        supposed: &supposed,
     })
 }
 

@@ -125,7 +125,7 @@ fn measured(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
 }
 
 fn predicted(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
-    let read = |_: &[String]| Ok(parse_site(SITE).unwrap_or_else(|errors| panic!("{errors}")).site);
+    let read = |_: &[String]| parse_site(SITE).map_err(|errors| errors.to_string());
     let prepared = prepare(plan.clone(), "site.yaml", &[], &read).unwrap();
     let prediction = Prediction {
         site: "Two disks".into(),
@@ -140,10 +140,11 @@ fn predicted(plan: &StudyPlan, output: &Path) -> Vec<TrialOrder> {
         faults: vec![],
         plan: prepared.plan,
         sites: prepared.sites,
+        alternatives: prepared.alternatives,
         places: prepared.places,
         prediction: prediction.clone(),
         output: output.into(),
-        elasticity: false,
+        sensitivity: false,
         threads: 2,
         environment: Environment::default(),
         command_line: Vec::new(),

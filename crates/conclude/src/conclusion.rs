@@ -1,16 +1,17 @@
 //! A results file read and concluded from.
 
 use stormeter_results::{
-    Elasticity, Event, EventKind, Finished, Header, HostShare, Phase, ResultsError, ResultsFile,
-    TrialOutcome, TrialRecord,
+    AssumedEffect, Elasticity, Event, EventKind, Finished, Header, HostShare, OtherValue, Phase,
+    ResultsError, ResultsFile, TrialOutcome, TrialRecord,
 };
 use stormeter_statistics::guests::{self, GuestSummary, GuestTrial};
 use stormeter_statistics::{
-    Analysis, CeilingKind, CellTrial, Fact, FailedTrials, LawFinding, MeasuredCeiling,
+    Analysis, Answer, CeilingKind, CellTrial, Fact, FailedTrials, LawFinding, MeasuredCeiling,
     Surroundings, analyse,
 };
 use stormeter_study::StudyPlan;
 
+use crate::assumed::with_other_values;
 use crate::attempts::Attempts;
 
 /// A results file read and concluded from.
@@ -32,6 +33,10 @@ pub struct Conclusion {
     pub guests: Vec<GuestSummary>,
     /// What more of each component would bring, of a prediction.
     pub elasticities: Vec<Elasticity>,
+    /// What other plausible values of what is assumed would change in cells, of a prediction.
+    pub assumed: Vec<AssumedEffect>,
+    /// The answers with each of these values.
+    pub supposed: Vec<(OtherValue, Vec<Answer>)>,
     /// The conclusions.
     pub analysis: Analysis,
 }
@@ -51,7 +56,10 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
         promises: header.datastores.iter().map(|store| store.promise.clone()).collect(),
         ..surroundings(&header.plan, is_null, &trials, &attempts)
     };
-    let mut analysis = analyse(&header.plan, &views(&trials, &attempts), &surroundings);
+    let own_trials = views(&trials, &attempts);
+    let mut analysis = analyse(&header.plan, &own_trials, &surroundings);
+    let assumed = file.assumed_effects()?;
+    let supposed = with_other_values(&header.plan, &own_trials, &analysis, &assumed);
     let events = file.events()?;
     let starved = guests::starved(&guest_trials(&header.plan, &trials, &attempts));
     let starved = starved.map(|(cell, finding)| (Some(cell), finding));
@@ -64,6 +72,8 @@ pub fn conclude(file: &ResultsFile) -> Result<Conclusion, ResultsError> {
         host_shares: file.host_shares()?,
         guests: guests::summaries(&guest_trials(&header.plan, &trials, &attempts)),
         elasticities: file.elasticities()?,
+        assumed,
+        supposed,
         events,
         finished: file.finished()?,
         header,

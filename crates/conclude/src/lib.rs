@@ -4,6 +4,7 @@
 //! the file and nothing else. [`Attempts`] says which trials count where blocks were measured again; a run asks it
 //! which trials are still due.
 
+mod assumed;
 mod attempts;
 mod conclusion;
 mod evidence;

@@ -1,9 +1,10 @@
 //! Expands a study for its prediction on a site: variants of the site become levels of the factor `datastore`.
 
-use stormeter_site::Site;
+use stormeter_site::{Site, SiteFile};
 use stormeter_study::question::{Vocabulary, parse};
 use stormeter_study::{NamedDatastore, StudyPlan};
 
+use crate::alternative::{SiteAlternative, alternatives};
 use crate::error::PredictError;
 use crate::place::site_datastore;
 use crate::request::SitePlace;
@@ -15,6 +16,8 @@ pub struct Prepared {
     pub plan: StudyPlan,
     /// The site and its variants.
     pub sites: Vec<Site>,
+    /// The same sites with other plausible values of what is assumed.
+    pub alternatives: Vec<SiteAlternative>,
     /// For each datastore of the plan, its place in a site.
     pub places: Vec<SitePlace>,
 }
@@ -28,14 +31,14 @@ pub fn prepare(
     mut plan: StudyPlan,
     file: &str,
     what_if: &[String],
-    read: &dyn Fn(&[String]) -> Result<Site, String>,
+    read: &dyn Fn(&[String]) -> Result<SiteFile, String>,
 ) -> Result<Prepared, PredictError> {
     let mut variants: Vec<(String, &[String])> = vec![(String::new(), &[])];
     if !what_if.is_empty() {
         variants.push((format!(" {}", what_if.join(" ")), what_if));
     }
     // The unchanged site comes first: the prediction is named after it.
-    let mut known: Vec<(Vec<String>, Site)> =
+    let mut known: Vec<(Vec<String>, SiteFile)> =
         vec![(Vec::new(), read(&[]).map_err(PredictError::Site)?)];
     let planned = std::mem::take(&mut plan.datastores);
     let mut places = Vec::new();
@@ -51,12 +54,13 @@ pub fn prepare(
                     known.len() - 1
                 }
             };
-            let datastore = site_datastore(&known[site].1, named)?;
+            let changed = &known[site].1.site;
+            let datastore = site_datastore(changed, named)?;
             let name = format!("{}{suffix}", named.name);
             if plan.datastores.iter().any(|known| known.name == name) {
                 return Err(PredictError::SameName { name });
             }
-            let url = format!("sim:{file}#{}", known[site].1.datastores[datastore].name);
+            let url = format!("sim:{file}#{}", changed.datastores[datastore].name);
             plan.datastores.push(NamedDatastore {
                 name,
                 url,
@@ -67,8 +71,9 @@ pub fn prepare(
             places.push(SitePlace { site, datastore });
         }
     }
-    let sites = known.into_iter().map(|(_, site)| site).collect();
-    Ok(Prepared { plan, sites, places })
+    let alternatives = alternatives(&known, read).map_err(PredictError::Site)?;
+    let sites = known.into_iter().map(|(_, file)| file.site).collect();
+    Ok(Prepared { plan, sites, alternatives, places })
 }
 
 impl Prepared {

@@ -6,6 +6,8 @@
 //! only a model knows (which component was busy, and the gain from speeding it up) is stored with each trial. Cells
 //! are independent machines, so each runs on a thread of its own.
 
+mod alternative;
+mod assumed;
 pub mod calibrate;
 mod cells;
 mod check;
@@ -19,6 +21,7 @@ mod parallel;
 mod place;
 mod promise;
 mod request;
+mod rerun;
 mod shorten;
 mod site_executor;
 mod steps;
@@ -26,6 +29,7 @@ mod study;
 mod trial;
 mod usage;
 
+pub use alternative::SiteAlternative;
 pub use cells::predict_cells;
 pub use error::{NoMachine, PredictError};
 pub use expand::{Prepared, prepare};

@@ -2,16 +2,19 @@
 
 use std::sync::atomic::AtomicBool;
 
-use stormeter_results::{DatastoreDescription, DatastoreNote, Elasticity};
+use stormeter_results::{DatastoreDescription, DatastoreNote};
 use stormeter_runner::{
     Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, Progress,
-    RunError, TrialEnd, TrialOrder,
+    RunError, Sensitivity, TrialEnd, TrialOrder,
 };
+use stormeter_study::Metric;
 
+use crate::assumed::assumed_effects;
 use crate::elasticity::elasticities;
 use crate::parallel::{in_order, threads};
 use crate::promise::promise;
 use crate::request::PredictRequest;
+use crate::rerun::{Rerun, short};
 use crate::trial::TrialRun;
 
 /// Executes trials on the sites of a request. Its stores are the datastores of the plan.
@@ -52,6 +55,29 @@ impl<'a> SiteExecutor<'a> {
     fn carry_out(&self, order: &TrialOrder, cancel: &AtomicBool) -> Result<TrialEnd, RunError> {
         let end = self.run(order, cancel)?.carry_out().map_err(RunError::Model)?;
         Ok(end.end)
+    }
+
+    /// What a cell's trial depends on; `None` if it cannot be predicted in a short window.
+    fn sensitivity_of(
+        &self,
+        cell: usize,
+        order: &TrialOrder,
+        metrics: &[Metric],
+        cancel: &AtomicBool,
+    ) -> Option<Sensitivity> {
+        // Users take their time: in a short window nobody would have come.
+        if order.work.desktops().is_some() {
+            return None;
+        }
+        let order = short(order);
+        let run = self.run(&order, cancel).ok()?;
+        let alternatives = self.request.alternatives.iter();
+        let alternatives = alternatives.filter(|one| one.of == run.place.site);
+        let rerun = Rerun::of(run)?;
+        Some(Sensitivity {
+            elasticities: elasticities(&rerun, cell),
+            assumed: assumed_effects(&rerun, cell, metrics, alternatives),
+        })
     }
 }
 
@@ -114,24 +140,24 @@ impl Executor for SiteExecutor<'_> {
         })
     }
 
-    fn elasticities(
+    fn sensitivity(
         &mut self,
         orders: &[TrialOrder],
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
-    ) -> Vec<Elasticity> {
-        let mut all = Vec::new();
+    ) -> Sensitivity {
+        let mut all = Sensitivity::default();
         // Disturbances in the short window of a rerun would not be those of the trial.
-        if !self.request.elasticity || !self.request.disturbances().is_empty() {
+        if !self.request.sensitivity || !self.request.disturbances().is_empty() {
             return all;
         }
-        let task = |cell: usize| match self.run(&orders[cell], cancel) {
-            Ok(run) => elasticities(&run, cell),
-            Err(_) => Vec::new(),
-        };
+        let metrics = self.request.plan.asked_metrics();
+        let task = |cell: usize| self.sensitivity_of(cell, &orders[cell], &metrics, cancel);
         let done = in_order(self.threads, orders.len(), cancel, task, |cell, found| {
-            all.extend(found);
-            progress.elasticity(cell as u64 + 1, orders.len() as u64);
+            let found = found.unwrap_or_default();
+            all.elasticities.extend(found.elasticities);
+            all.assumed.extend(found.assumed);
+            progress.sensitivity(cell as u64 + 1, orders.len() as u64);
             Ok::<(), std::convert::Infallible>(())
         });
         match done {

@@ -22,11 +22,12 @@ const SITE: &str = include_str!("../../../examples/faults/site.yaml");
 fn request(study: &str, output: &Path) -> PredictRequest {
     let plan = parse_study(study).unwrap_or_else(|errors| panic!("{errors}"));
     let (plan, shortened_from) = shortened(plan);
-    let read = |_: &[String]| Ok(parse_site(SITE).map_err(|errors| errors.to_string())?.site);
+    let read = |_: &[String]| parse_site(SITE).map_err(|errors| errors.to_string());
     let prepared = prepare(plan, "site.yaml", &[], &read).unwrap();
     PredictRequest {
         plan: prepared.plan,
         sites: prepared.sites,
+        alternatives: prepared.alternatives,
         places: prepared.places,
         faults: vec![],
         prediction: Prediction {
@@ -39,7 +40,7 @@ fn request(study: &str, output: &Path) -> PredictRequest {
             model_errors: Vec::new(),
         },
         output: output.into(),
-        elasticity: true,
+        sensitivity: true,
         threads: 2,
         environment: Environment::default(),
         command_line: vec!["stormeter".into()],

@@ -13,7 +13,7 @@ use stormeter_results::{
 };
 use stormeter_runner::{RunError, Silent};
 use stormeter_simulator::example;
-use stormeter_site::Site;
+use stormeter_site::{Site, SiteFile};
 use stormeter_statistics::{Analysis, CellTrial, Reply, Severity, Surroundings, analyse};
 use stormeter_study::{Metric, parse_study};
 use stormeter_trial::ComponentKind;
@@ -51,10 +51,13 @@ questions:
 fn request(study: &str, output: &Path, threads: usize) -> PredictRequest {
     let plan = parse_study(study).unwrap_or_else(|errors| panic!("{errors}"));
     let (plan, shortened_from) = shortened(plan);
-    let prepared = prepare(plan, "site.yaml", &[], &|_| Ok(site())).unwrap();
+    let prepared =
+        prepare(plan, "site.yaml", &[], &|_| Ok(SiteFile { site: site(), ..SiteFile::default() }))
+            .unwrap();
     PredictRequest {
         plan: prepared.plan,
         sites: prepared.sites,
+        alternatives: prepared.alternatives,
         places: prepared.places,
         prediction: Prediction {
             site: "test".into(),
@@ -67,7 +70,7 @@ fn request(study: &str, output: &Path, threads: usize) -> PredictRequest {
         },
         faults: vec![],
         output: output.into(),
-        elasticity: true,
+        sensitivity: true,
         threads,
         environment: Environment::default(),
         command_line: vec!["stormeter".into()],
@@ -244,7 +247,7 @@ fn changes_of_the_site_are_further_datastores() {
     let read = |changes: &[String]| {
         let mut site = site();
         site.name = changes.join(" ");
-        Ok(site)
+        Ok(SiteFile { site, ..SiteFile::default() })
     };
     let prepared =
         prepare(plan, "site.yaml", &["nic=40GbE".into(), "nics=2".into()], &read).unwrap();

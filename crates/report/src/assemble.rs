@@ -6,24 +6,27 @@
 use std::collections::HashSet;
 
 use stormeter_results::{
-    Elasticity, Event, FinishReason, Header, HostShare, Incident, Phase, TrialOutcome, TrialRecord,
+    AssumedEffect, Elasticity, Event, FinishReason, Header, HostShare, Incident, OtherValue, Phase,
+    TrialOutcome, TrialRecord,
 };
+use stormeter_statistics::bottleneck::Seen;
 use stormeter_statistics::guests::GuestSummary;
-use stormeter_statistics::{
-    Analysis, Fact, LawFinding, MeasuredCeiling, bottleneck, metrics, monitor,
-};
+use stormeter_statistics::{Analysis, Answer, Fact, LawFinding, MeasuredCeiling, metrics, monitor};
 use stormeter_study::Cell;
 use stormeter_trial::{ComponentUse, CpuUsage, MonitorRow, Sample, TrialNote};
 
-use crate::full::{cell_name, desktop_traces, desktops, disturbed, guest_traces, guests, hosts};
+use crate::full::{
+    assumed_answers, cell_name, desktop_traces, desktops, disturbed, guest_traces, guests, hosts,
+};
 use crate::incidents::incidents_of;
 use crate::label::datastore_labels;
 use crate::model::{
-    CellReasons, Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status,
-    TrialTrace, WorkloadCeiling,
+    Disturbed, Finding, MonitorAverage, Report, SeriesPoint, Severity, Status, TrialTrace,
+    WorkloadCeiling,
 };
 use crate::noted::{Noted, each_once};
 use crate::phrases::{self, Remedies, SettingNames};
+use crate::reasons::reasons;
 use crate::seen::seen;
 use crate::settling::settling;
 use crate::simulated::without_intervals;
@@ -107,6 +110,10 @@ pub struct Parts<'a> {
     pub guests: &'a [GuestSummary],
     /// The gain from more of each component, in a prediction.
     pub elasticities: &'a [Elasticity],
+    /// What other plausible values of what is assumed would change in cells, in a prediction.
+    pub assumed: &'a [AssumedEffect],
+    /// The answers with each of these values.
+    pub supposed: &'a [(OtherValue, Vec<Answer>)],
     /// The command that repeats the study, ready for a shell.
     pub repeat_command: String,
     /// The names of settings in remedies.
@@ -125,6 +132,8 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         host_shares: (records, shares),
         guests: summaries,
         elasticities,
+        assumed,
+        supposed,
         repeat_command,
         names,
     } = parts;
@@ -144,13 +153,15 @@ pub fn assemble(parts: Parts<'_>) -> Report {
         guests,
         desktops: desktops(&header.plan, &samples),
         desktop_traces: desktop_traces(&samples),
-        reasons: reasons(&header, trials, elasticities),
+        reasons: reasons(&header, |cell| seen_of(trials, cell), elasticities, assumed),
+        assumed: vec![],
         findings: vec![],
         unlike_promises: None,
         repeat_command,
         analysis,
         header,
     };
+    report.assumed = assumed_answers(&report, supposed);
     let remedies = remedies(&report.header, names);
     report.findings = findings(&report, (trials, records, events), remedies);
     report.unlike_promises = unlike_promises(&report, remedies);
@@ -169,21 +180,10 @@ fn status(trials: &[TrialParts<'_>], reason: Option<FinishReason>, analysis: &An
     }
 }
 
-/// What limits each cell whose components are known.
-fn reasons(
-    header: &Header,
-    trials: &[TrialParts<'_>],
-    elasticities: &[Elasticity],
-) -> Vec<CellReasons> {
-    let of_cell = |cell: usize| {
-        let own = trials.iter().filter(|trial| trial.cell == cell);
-        let known: Vec<_> =
-            own.filter_map(|it| Some(seen(it.measured?.0, it.components, it.notes))).collect();
-        let why = bottleneck::why(&known)?;
-        let elasticities = elasticities.iter().filter(|one| one.cell == cell).cloned().collect();
-        Some(CellReasons { cell, why, elasticities })
-    };
-    (0..header.plan.cells().len()).filter_map(of_cell).collect()
+/// The trials of a cell whose components are known.
+fn seen_of<'a>(trials: &[TrialParts<'a>], cell: usize) -> Vec<Seen<'a>> {
+    let own = trials.iter().filter(|trial| trial.cell == cell);
+    own.filter_map(|it| Some(seen(it.measured?.0, it.components, it.notes))).collect()
 }
 
 fn begin_ms(trials: &[TrialParts<'_>]) -> u64 {

@@ -22,6 +22,7 @@ mod page;
 mod phrases;
 mod printable;
 mod quantity;
+mod reasons;
 mod seen;
 mod settling;
 mod simulated;
@@ -39,9 +40,9 @@ pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
 pub use label::{datastore_labels, labels};
 pub use model::{
-    CellReasons, DesktopTrace, Disturbed, Finding, GuestTrace, MonitorAverage, Report, SeriesPoint,
-    Severity, Status, StepMark, StudyDesktopCell, StudyDesktopStep, StudyGuestRow, StudyHostCell,
-    StudyHostRow, TrialTrace, WorkloadCeiling,
+    AssumedAnswer, CellReasons, DesktopTrace, Disturbed, Finding, GuestTrace, MonitorAverage,
+    Report, SeriesPoint, Severity, Status, StepMark, StudyDesktopCell, StudyDesktopStep,
+    StudyGuestRow, StudyHostCell, StudyHostRow, TrialTrace, WorkloadCeiling,
 };
 pub use phrases::{
     Setting, SettingNames, answer_sentence, datastore_note, event_sentence, left_sentence,

@@ -90,6 +90,8 @@ fn report(trials: &[TrialRecord]) -> Report {
         host_shares: (&records, &[]),
         guests: &[],
         elasticities: &[],
+        assumed: &[],
+        supposed: &[],
         repeat_command: String::new(),
         names: study_key,
     })

@@ -444,6 +444,11 @@ fn a_predicted_page_says_for_what_and_why_and_lets_no_name_through() {
     assert!(page.contains("chance in the simulation only"), "what p-values are of");
     assert!(page.contains("Model error ÷1.4 to ×1.4"), "the model's error in an answer");
     assert!(page.contains("more is better; model error ÷1.4 to ×1.4"), "that of a table");
+    let rests =
+        "Rests on the default controllers.filer.cache.destage-depth = 16; with 2: no (0.21 times)";
+    assert!(page.contains(rests), "what an answer rests on");
+    let cell = "IOPS with other plausible values: controllers.filer.cache.destage-depth = 2 instead of 16, 0.41";
+    assert!(page.contains(cell), "what a cell rests on");
     assert!(page.contains("<title>PREDICTED: Which datastore"), "the tab says so");
     assert!(page.contains("<strong>PREDICTED</strong>") && page.contains("of virtual time"));
     // A colour that is a datastore elsewhere on the page is none of its components here.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use stormeter_study::StudyPlan;
 
+use crate::assumed::AssumedEffect;
 use crate::component::Elasticity;
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
@@ -16,14 +17,14 @@ use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{comparison, component, early, host, read, write};
+use crate::{assumed, comparison, component, early, host, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// What brings a file to a form from the one before: the tables that the form adds, which new files get from
 /// the same text, then what it changes in those that were there. Both stay as they are, or files that were
 /// brought up earlier would differ from those that are brought up now.
-const UPGRADES: [(i32, &str, &str); 8] = [
+const UPGRADES: [(i32, &str, &str); 9] = [
     (2, include_str!("incident.sql"), include_str!("upgrade-2.sql")),
     (3, include_str!("study.sql"), include_str!("upgrade-3.sql")),
     (4, include_str!("component.sql"), ""),
@@ -32,6 +33,7 @@ const UPGRADES: [(i32, &str, &str); 8] = [
     (6, include_str!("fact.sql"), include_str!("upgrade-6.sql")),
     (7, "", include_str!("upgrade-7.sql")),
     (8, "", include_str!("upgrade-8.sql")),
+    (9, include_str!("assumed.sql"), ""),
 ];
 /// How long to wait for a reader in another program.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -236,6 +238,22 @@ impl ResultsFile {
             return Ok(Vec::new());
         }
         component::read_elasticities(&self.connection).map_err(|e| self.error(e))
+    }
+
+    /// Stores what cells would be with other plausible values of the site, cell by cell.
+    pub fn replace_assumed_effects(&mut self, all: &[AssumedEffect]) -> Result<(), ResultsError> {
+        let sqlite = |error| ResultsError::from_sqlite(&self.path, error);
+        let transaction = self.connection.transaction().map_err(sqlite)?;
+        assumed::write(&transaction, all).map_err(sqlite)?;
+        transaction.commit().map_err(sqlite)
+    }
+
+    /// What cells would be with other plausible values of the site; empty without a prediction.
+    pub fn assumed_effects(&self) -> Result<Vec<AssumedEffect>, ResultsError> {
+        if read::format(&self.connection).map_err(|e| self.error(e))? < 9 {
+            return Ok(Vec::new());
+        }
+        assumed::read(&self.connection).map_err(|e| self.error(e))
     }
 
     /// Records an event.

@@ -2,4 +2,4 @@
 
 /// The form of the tables. A file of a higher number is refused; one of a lower number is read, and
 /// brought to this form before a trial is added to it.
-pub const FORMAT_VERSION: i32 = 8;
+pub const FORMAT_VERSION: i32 = 9;

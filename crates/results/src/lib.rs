@@ -65,6 +65,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assumed;
 mod column;
 mod comparison;
 mod component;
@@ -93,6 +94,7 @@ mod trial;
 mod verified;
 mod write;
 
+pub use assumed::{AssumedEffect, OtherValue};
 pub use component::Elasticity;
 pub use environment::{Environment, EnvironmentNote, HostDescription};
 pub use error::ResultsError;

@@ -240,7 +240,8 @@ fn what_was_lost_in_a_prediction_of_form_7_is_known_before_and_after_the_upgrade
     connection
         .execute_batch(
             r#"UPDATE trial SET failure = json_set(failure, '$.losses', json('["vsan: gone"]'));
-            INSERT INTO meta VALUES ('contents', '"study"'); PRAGMA user_version = 7"#,
+            INSERT INTO meta VALUES ('contents', '"study"'); DROP TABLE assumed;
+            PRAGMA user_version = 7"#,
         )
         .unwrap();
     drop(connection);

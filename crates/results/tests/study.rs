@@ -10,8 +10,8 @@ use common::{study_header, study_trial};
 use rusqlite::Connection;
 use stormeter_disk::DeviceError;
 use stormeter_results::{
-    DatastoreFact, DatastoreNote, EngineNote, Event, EventKind, FoundData, Phase, ResultsError,
-    ResultsFile, Sharing, TrialOutcome, TrialRecord,
+    AssumedEffect, DatastoreFact, DatastoreNote, EngineNote, Event, EventKind, FoundData,
+    OtherValue, Phase, ResultsError, ResultsFile, Sharing, TrialOutcome, TrialRecord,
 };
 use stormeter_study::Metric;
 use stormeter_trial::{Disturbance, Interval, IntervalTotals};
@@ -38,6 +38,39 @@ fn what_was_written_is_read_back_exactly() {
         let file = ResultsFile::open_for_resume(&path).unwrap();
         assert_eq!(file.header().unwrap(), study_header());
     }
+}
+
+#[test]
+fn what_a_prediction_assumes_is_read_back_and_replaced() {
+    let effect = |cell, other: &str, ratio| AssumedEffect {
+        cell,
+        of: OtherValue {
+            parameter: "controllers.filer.cache.destage-depth".into(),
+            value: "16".into(),
+            other: other.into(),
+            is_default: other == "2",
+        },
+        metric: Metric::Iops,
+        ratio,
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    make(&path, 1, 2);
+    assert_eq!(ResultsFile::open(&path).unwrap().assumed_effects().unwrap(), []);
+    let both = [effect(0, "2", 0.5), effect(0, "32", 1.5), effect(3, "2", 0.75)];
+    for all in [&both[..], &both[1..]] {
+        let mut file = ResultsFile::open_for_resume(&path).unwrap();
+        file.replace_assumed_effects(all).unwrap();
+        assert_eq!(file.assumed_effects().unwrap(), all);
+    }
+    // Files of the form before have no such table, and get it when trials are added.
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("DROP TABLE assumed; PRAGMA user_version = 8").unwrap();
+    drop(connection);
+    assert_eq!(ResultsFile::open(&path).unwrap().assumed_effects().unwrap(), []);
+    let mut file = ResultsFile::open_for_resume(&path).unwrap();
+    file.replace_assumed_effects(&both).unwrap();
+    assert_eq!(file.assumed_effects().unwrap(), both);
 }
 
 #[test]

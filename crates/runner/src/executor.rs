@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 use stormeter_datastore::{DiskReset, DiskSpec, Durability};
 use stormeter_results::{
-    DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading, SharedFileSystem,
+    AssumedEffect, DatastoreDescription, DatastoreNote, Elasticity, HostDescription, IdleReading,
+    SharedFileSystem,
 };
 use stormeter_study::{Timing, WorkloadKind, fill_order};
 use stormeter_trial::{Limits, ServiceLoad, Start};
@@ -115,15 +116,14 @@ pub trait Executor {
         Ok(())
     }
 
-    /// The gains in trials from speeding up each part of the storage; the number of a trial is that of its cell. Only a
-    /// model can be changed to find out.
-    fn elasticities(
+    /// What trials depend on; the number of a trial is that of its cell. Only a model can be changed to find out.
+    fn sensitivity(
         &mut self,
         _orders: &[TrialOrder],
         _cancel: &AtomicBool,
         _progress: &mut dyn Progress,
-    ) -> Vec<Elasticity> {
-        Vec::new()
+    ) -> Sensitivity {
+        Sensitivity::default()
     }
 
     /// The storage was rolled back: all disks are as they were after they had been written.
@@ -131,6 +131,15 @@ pub trait Executor {
 
     /// Removes the disks and closes everything. Returns what could not be removed, and why.
     fn remove(&mut self) -> Vec<DatastoreNote>;
+}
+
+/// What the cells of a prediction depend on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sensitivity {
+    /// The gain from speeding up each part of the storage.
+    pub elasticities: Vec<Elasticity>,
+    /// What other plausible values of what is assumed would change.
+    pub assumed: Vec<AssumedEffect>,
 }
 
 /// A request to open datastores.

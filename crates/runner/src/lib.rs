@@ -58,8 +58,8 @@ pub use doctor::{Advice, Health, examine};
 pub use environment::environment;
 pub use error::RunError;
 pub use executor::{
-    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore, TrialOrder,
-    TrialTarget, Verification,
+    Executor, OnTrialEnd, OpenOrder, Opened, OpenedStores, PrepareOrder, PreparedStore,
+    Sensitivity, TrialOrder, TrialTarget, Verification,
 };
 pub use fill_spec::FillSpec;
 pub use fixed_work::{

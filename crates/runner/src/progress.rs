@@ -81,8 +81,8 @@ pub trait Progress {
     fn block_ended(&mut self, _end: &BlockEnd) {}
     /// The disks of a datastore are being reset to the state from which trials start.
     fn resetting(&mut self, _datastore: &str) {}
-    /// The gains from speeding up parts of the model are known for this many cells.
-    fn elasticity(&mut self, _done: u64, _of: u64) {}
+    /// What cells depend on is known for this many of them.
+    fn sensitivity(&mut self, _done: u64, _of: u64) {}
     /// An event that the results file records, too.
     fn event(&mut self, _event: &EventKind) {}
     /// A note about a datastore that was opened, which its description records, too.

@@ -38,8 +38,8 @@ mod summary;
 mod unit;
 
 pub use file::{
-    CalibrationPoint, FreeParameter, SiteError, SiteErrors, SiteFile, key_lists, parse_site,
-    parse_site_with, quantity, rewritten, site_schema,
+    Assumption, CalibrationPoint, FreeParameter, SiteError, SiteErrors, SiteFile, key_lists,
+    parse_site, parse_site_with, quantity, rewritten, site_schema,
 };
 pub use library::library_text;
 pub use model::*;

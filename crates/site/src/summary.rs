@@ -48,6 +48,13 @@ fn write(file: &SiteFile, out: &mut String) -> Result {
     if let Some(own) = &site.client {
         writeln!(out, "\nClient of transfers\n  {}", client(site, own))?;
     }
+    if !file.assumed.is_empty() {
+        let paths = file.assumed.iter().map(|one| match one.is_default {
+            true => format!("{} ({}, by default)", one.parameter, one.value),
+            false => format!("{} ({})", one.parameter, one.value),
+        });
+        writeln!(out, "\nAssumed\n  {}", paths.collect::<Vec<_>>().join("\n  "))?;
+    }
     if !file.fit.is_empty() || !file.calibration.is_empty() {
         let (fit, known) = (file.fit.len(), file.calibration.len());
         let (fit, known) = (counted(fit, "parameter"), counted(known, "finding"));

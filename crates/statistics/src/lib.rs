@@ -108,8 +108,9 @@ pub use study::{
     CellSummary, CellTrial, CorrelatedIntervals, DatastoreDependence, Dependence, FTest,
     FactorGrounds, Grounds, LEAST_PREDICTED, LevelDifference, LevelPair, Load, LoadedDatastore,
     MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook, PowerStatement, RankCheck,
-    RatioRule, Relative, Reply, RowTerm, Surroundings, TTest, TermResult, TestSides, TestUsed,
-    TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse, decide,
+    RatioRule, Relative, Reply, RowTerm, SupposedRatios, Surroundings, TTest, TermResult,
+    TestSides, TestUsed, TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse,
+    decide, supposed_answers,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

@@ -35,6 +35,7 @@
 //! ```
 
 mod as_study;
+mod asked;
 mod dealing;
 mod demanded;
 mod file;

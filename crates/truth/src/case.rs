@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_predict::calibrate::{Observed, Outcome, published};
 use stormeter_predict::{predict_cells, site_datastore};
-use stormeter_site::{Override, Site, SiteFile, Target, parse_site, parse_site_with};
+use stormeter_site::{Override, Site, SiteFile, parse_site, parse_site_with};
 use stormeter_study::{Cell, StudyPlan, parse_study};
 
 use crate::relation::{Relation, read};
@@ -139,24 +139,10 @@ impl Case {
     /// changes one part at a time.
     fn key(&self, site: &Site, placed: &Placed, cell: Cell) -> Key {
         let named = &self.plans[&placed.relation.plan].datastores[cell.datastore];
-        let own = site_datastore(site, named).ok().map(|number| &site.datastores[number]);
         let mut hasher = DefaultHasher::new();
-        if let Some(own) = own {
-            format!("{own:?}{:?}{:?}", site.hosts[own.hosts], site.stacks[own.stack])
-                .hash(&mut hasher);
-            match own.target {
-                Target::Group(group) => format!("{:?}", site.groups[group]).hash(&mut hasher),
-                Target::Controller { controller, .. } => {
-                    format!("{:?}{:?}", site.controllers[controller], site.groups)
-                        .hash(&mut hasher);
-                }
-                Target::Cluster { cluster, .. } => {
-                    let cluster = &site.clusters[cluster];
-                    format!("{cluster:?}{:?}", site.hosts[cluster.nodes]).hash(&mut hasher);
-                }
-            }
+        if let Ok(own) = site_datastore(site, named) {
+            format!("{:?}", site.used_by(own)).hash(&mut hasher);
         }
-        format!("{:?}{:?}", site.networks, site.client).hash(&mut hasher);
         (placed.relation.plan.clone(), format!("{cell:?}"), hasher.finish())
     }
 

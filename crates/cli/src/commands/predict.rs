@@ -41,7 +41,7 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         false => shortened(plan),
     };
     let name = site_file.display().to_string();
-    let read = |changes: &[String]| read_site(&name, &text, changes).map(|file| file.site);
+    let read = |changes: &[String]| read_site(&name, &text, changes);
     let mut prepared = prepare(plan, &name, &options.what_if, &read)?;
     prepared.ask(&options.ask)?;
     if options.plan {
@@ -69,9 +69,10 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         faults: [prepared.plan.site_faults.as_slice(), &options.faults].concat(),
         plan: prepared.plan,
         sites: prepared.sites,
+        alternatives: prepared.alternatives,
         places: prepared.places,
         output,
-        elasticity: !options.no_elasticity,
+        sensitivity: !options.no_elasticity,
         threads: 0,
         environment: environment(&RealClock::new()),
         command_line: command_line(),
@@ -121,8 +122,8 @@ impl Progress for Counter {
         }
     }
 
-    fn elasticity(&mut self, done: u64, of: u64) {
-        self.draw(done, of, format!("sensitivity to each component: cell {done} of {of}"));
+    fn sensitivity(&mut self, done: u64, of: u64) {
+        self.draw(done, of, format!("what cells depend on: cell {done} of {of}"));
     }
 
     fn event(&mut self, event: &EventKind) {

@@ -141,6 +141,41 @@ fn what_holds_a_cell_back_is_named() {
     assert_eq!(local["bottleneck"], "own", "{local:#}");
 }
 
+/// The disk of one's own decides, and nobody knows how quick it is. The filer's destaging is a default, which reads do not
+/// rest on.
+#[test]
+fn an_answer_that_rests_on_an_assumed_value_names_it_and_what_it_would_be() {
+    let assumed = "assumed:\n- {parameter: disk-groups.own.device.read, plausible: [90us, 10ms]}\n";
+    let place = place(STUDY, &format!("{SITE}{assumed}"));
+    let outcome = place.run("predict s.yaml --html s.html").expect(&[0]);
+    let words = "Rests on the assumption disk-groups.own.device.read = 100us; with 10ms: no (";
+    let said = outcome.said();
+    assert!(said.contains(words), "{}", outcome.stdout);
+    assert!(!said.contains("with 90us: "), "{}", outcome.stdout);
+    assert!(std::fs::read_to_string(place.path("s.html")).unwrap().contains("Rests on the"));
+    let json = place.run("report s-predicted.db --json").expect(&[0]).json();
+    let own = json["answers"][0]["assumed"].as_array().unwrap();
+    assert_eq!(own.len(), 1, "{own:#?}");
+    assert_eq!((&own[0]["reply"], &own[0]["is_default"]), (&"no".into(), &false.into()));
+    assert_eq!((&json["answers"][0]["reply"], &own[0]["other"]), (&"yes".into(), &"10ms".into()));
+    let ratio = |answer: &Value| answer["estimate"].as_f64().unwrap();
+    let before = json["answers"][0]["estimate"]["value"].as_f64().unwrap();
+    let times = ratio(&own[0]) / before;
+    assert!((80.0..120.0).contains(&times), "a disk 100 times as slow: {times}");
+    let cells = json["prediction"]["cells"].as_array().unwrap();
+    let rests = cells.iter().filter(|cell| cell["assumed"] != serde_json::json!([])).count();
+    assert_eq!(rests, 2, "the cells of the disk: {cells:#?}");
+
+    // What a change from outside sets is not assumed any more.
+    let command =
+        "predict s.yaml --json --quiet --output set.db --what-if disk-groups.own.device.read=100ms";
+    let json = place.run(command).expect(&[0]).json();
+    let cells = json["prediction"]["cells"].as_array().unwrap();
+    let rests: Vec<&Value> =
+        cells.iter().filter(|cell| cell["assumed"] != serde_json::json!([])).collect();
+    assert_eq!(rests.len(), 2, "the cells of the site as it is: {rests:#?}");
+}
+
 #[test]
 fn exit_codes_follow_the_answers() {
     let place = place(STUDY, SITE);

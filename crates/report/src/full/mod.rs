@@ -3,6 +3,7 @@
 //! There is no single verdict, so the questions come first; there are too many cells for a table each, so a matrix
 //! relative to the baseline shows all of them and the details are folded away.
 
+pub(crate) mod assumed;
 pub(crate) mod desktops;
 pub(crate) mod grid;
 pub(crate) mod guests;
@@ -15,6 +16,7 @@ pub(crate) mod terminal;
 pub(crate) mod why;
 pub(crate) mod words;
 
+pub(crate) use assumed::{assumed_answers, effects};
 pub(crate) use desktops::{desktop_traces, desktops};
 pub(crate) use grid::cell_name;
 pub(crate) use guests::{guest_traces, guests};

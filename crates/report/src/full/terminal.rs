@@ -2,6 +2,7 @@
 
 use stormeter_statistics::{Answer, FailedTrials, Reply, Verdict};
 
+use super::assumed;
 use super::grid::Grid;
 use super::matrix::matrix;
 use super::remarks::{self, Shared};
@@ -48,8 +49,9 @@ pub(crate) fn terminal(report: &Report, options: TerminalOptions) -> String {
     for (index, answer) in answers.iter().enumerate() {
         let titles = Titles::of_answer(report.plan(), answer);
         let error = phrases::model_error(&report.header, answer);
+        let doubts = error.into_iter().chain(assumed::sentences(report, index)).collect();
         let word = (words::marked_reply(report, answer), words::shown_reply(report, answer));
-        self::answer((index, answer), word, error, &shared, titles, (width, paint), &mut text);
+        self::answer((index, answer), word, doubts, &shared, titles, (width, paint), &mut text);
         push_line(&mut text, "");
     }
     for one in &shared {
@@ -98,7 +100,7 @@ fn style_of(reply: Reply) -> Style {
 fn answer(
     (index, answer): (usize, &Answer),
     (reply, word): (Reply, &str),
-    model_error: Option<String>,
+    doubts: Vec<String>,
     shared: &[Shared<'_>],
     titles: Titles,
     (width, paint): (usize, Paint),
@@ -127,8 +129,8 @@ fn answer(
         say(Style::Bad, "This must hold, and it does not.");
     }
     say(Style::Plain, &phrases::answer(answer, titles));
-    if let Some(error) = model_error {
-        say(Style::Plain, &error);
+    for doubt in doubts {
+        say(Style::Plain, &doubt);
     }
     let mut basis = Vec::new();
     if let Some(estimate) = &answer.estimate {

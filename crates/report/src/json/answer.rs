@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stormeter_results::Header;
 use stormeter_schema::Number;
 use stormeter_statistics::{AnswerEstimate, AnswerPart, AnswerRow, Reply};
 
 use super::interval::Ends;
+use crate::full::assumed;
+use crate::model::{AssumedAnswer, Report};
 use crate::phrases;
 use crate::title::Titles;
 
@@ -39,6 +40,28 @@ pub(super) struct Answer<'a> {
     remarks: Vec<String>,
     /// Of a prediction: how far off the model may be, and whether it tells apart what is asked about.
     model_error: Option<String>,
+    /// Of a prediction: the assumed values of the site with which it would be another answer.
+    assumed: Vec<Supposed<'a>>,
+}
+
+/// The answer with another plausible value of what is assumed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SupposedAnswer")]
+struct Supposed<'a> {
+    /// The path of the value in the site file.
+    parameter: &'a str,
+    /// The assumed value, in the notation of site files.
+    value: &'a str,
+    /// The other one.
+    other: &'a str,
+    /// Whether the site file leaves the value to the default.
+    is_default: bool,
+    /// The answer in a word, with the other one.
+    reply: Reply,
+    /// The estimate with the other one; null if the test has none.
+    estimate: Option<f64>,
+    /// The same as a sentence.
+    sentence: String,
 }
 
 /// An estimate that answers a question.
@@ -91,10 +114,11 @@ struct Part {
 
 impl<'a> Answer<'a> {
     pub(super) fn of(
-        header: &Header,
+        (report, index): (&'a Report, usize),
         answer: &'a stormeter_statistics::Answer,
         titles: Titles,
     ) -> Self {
+        let supposed = report.assumed.iter().filter(|one| one.question == index);
         let rows = answer.table.as_ref().map(|table| table.rows.iter());
         Self {
             question: &answer.question,
@@ -108,7 +132,23 @@ impl<'a> Answer<'a> {
             anova: rows.map(|rows| rows.map(AnovaRow::of).collect()),
             parts: answer.parts.iter().map(Part::of).collect(),
             remarks: answer.remarks.iter().map(|it| phrases::remark(it, titles)).collect(),
-            model_error: phrases::model_error(header, answer),
+            model_error: phrases::model_error(&report.header, answer),
+            assumed: supposed.map(|one| Supposed::of(report, one)).collect(),
+        }
+    }
+}
+
+impl<'a> Supposed<'a> {
+    fn of(report: &Report, one: &'a AssumedAnswer) -> Self {
+        let AssumedAnswer { of, answer, .. } = one;
+        Self {
+            parameter: &of.parameter,
+            value: &of.value,
+            other: &of.other,
+            is_default: of.is_default,
+            reply: answer.reply,
+            estimate: answer.estimate.as_ref().map(|estimate| estimate.value),
+            sentence: assumed::sentence(report, one),
         }
     }
 }

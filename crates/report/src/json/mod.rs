@@ -222,7 +222,8 @@ impl<'a> PrintedReport<'a> {
             answers: analysis
                 .answers
                 .iter()
-                .map(|it| Answer::of(header, it, Titles::of_answer(plan, it)))
+                .enumerate()
+                .map(|(index, it)| Answer::of((report, index), it, Titles::of_answer(plan, it)))
                 .collect(),
             cells: cells.map(|(index, summary)| Cell::of(grid, index, summary)).collect(),
             findings: &report.findings,

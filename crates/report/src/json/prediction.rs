@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stormeter_results::Elasticity;
+use stormeter_results::{AssumedEffect, Elasticity};
 use stormeter_schema::Number;
 use stormeter_statistics::CellWhy;
 use stormeter_study::Metric;
@@ -49,6 +49,26 @@ struct Why<'a> {
     components: Vec<Component<'a>>,
     /// The effect of faster components, largest gain first.
     elasticities: Vec<Speedup<'a>>,
+    /// The effect of other plausible values of what is assumed on the study's metric, if it is 10 % or more, largest first.
+    assumed: Vec<Effect<'a>>,
+}
+
+/// The effect of another plausible value of what is assumed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AssumedEffect")]
+struct Effect<'a> {
+    /// The path of the value in the site file.
+    parameter: &'a str,
+    /// The assumed value, in the notation of site files.
+    value: &'a str,
+    /// The other one.
+    other: &'a str,
+    /// Whether the site file leaves the value to the default.
+    is_default: bool,
+    /// The metric.
+    metric: Metric,
+    /// The metric with the other value divided by the metric with the assumed one.
+    ratio: Number,
 }
 
 /// Asymptotic bounds (Denning & Buzen 1978), in operations per second.
@@ -131,6 +151,7 @@ impl<'a> Why<'a> {
             bounds: Bounds::of(why),
             components: components(why, each),
             elasticities: reasons.elasticities.iter().map(Speedup::of).collect(),
+            assumed: reasons.assumed.iter().map(Effect::of).collect(),
         }
     }
 }
@@ -173,6 +194,20 @@ impl<'a> Speedup<'a> {
             factor: elasticity.factor.into(),
             metric: elasticity.metric,
             ratio: elasticity.ratio.into(),
+        }
+    }
+}
+
+impl<'a> Effect<'a> {
+    fn of(effect: &'a AssumedEffect) -> Self {
+        let of = &effect.of;
+        Self {
+            parameter: &of.parameter,
+            value: &of.value,
+            other: &of.other,
+            is_default: of.is_default,
+            metric: effect.metric,
+            ratio: effect.ratio.into(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Cells are referred to by their index in [`StudyPlan::cells`], datastores and workloads by their index in the
 //! plan. Times are nanoseconds, rates are per second, shares are fractions.
 
+mod assumed;
 mod desktop;
 mod guest;
 mod host;
@@ -10,13 +11,14 @@ mod step;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stormeter_results::{Elasticity, FinishReason, Header};
+use stormeter_results::{AssumedEffect, Elasticity, FinishReason, Header};
 pub use stormeter_statistics::Severity;
 use stormeter_statistics::{Analysis, CeilingKind, CellWhy};
 use stormeter_study::StudyPlan;
 use stormeter_trial::MonitorRow;
 
 use crate::capital::capital;
+pub use assumed::AssumedAnswer;
 pub use desktop::{DesktopTrace, StudyDesktopCell, StudyDesktopStep};
 pub use guest::{GuestTrace, StudyGuestRow};
 pub use host::{StudyHostCell, StudyHostRow};
@@ -53,6 +55,9 @@ pub struct Report {
     /// What limits each cell, in a prediction.
     #[serde(default)]
     pub reasons: Vec<CellReasons>,
+    /// The answers of a prediction that rest on assumed values of its site, in the order of the questions.
+    #[serde(default)]
+    pub assumed: Vec<AssumedAnswer>,
     /// The findings of laws and checks, the most severe first, each with the name of its subject.
     pub findings: Vec<Finding>,
     /// The one of these that says that the datastores promise different things about an acknowledged write: it
@@ -110,6 +115,9 @@ pub struct CellReasons {
     pub why: CellWhy,
     /// The gain from more of each component, the largest first.
     pub elasticities: Vec<Elasticity>,
+    /// The change of the study's metric with another plausible value of what is assumed, the largest first.
+    #[serde(default)]
+    pub assumed: Vec<AssumedEffect>,
 }
 
 /// One interval of a trial.

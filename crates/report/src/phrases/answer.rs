@@ -34,6 +34,11 @@ pub(crate) fn estimated(answer: &Answer, titles: Titles) -> String {
     answer.claim().map(|claim| number_of(claim, titles)).unwrap_or_default()
 }
 
+/// The number that an answer rests on; `None` where it rests on several.
+pub(crate) fn answer_number(answer: &Answer, titles: Titles) -> Option<String> {
+    Some(measure(answer.claim()?, answer.estimate.as_ref()?, titles))
+}
+
 /// The estimate of a claim's number with its interval.
 pub(super) fn measure(claim: &NumberClaim, estimate: &AnswerEstimate, titles: Titles) -> String {
     let AnswerEstimate { value: of, interval, .. } = estimate;

@@ -25,7 +25,7 @@ mod tests;
 mod unanswered;
 
 pub use answer::answer_sentence;
-pub(crate) use answer::{answer, estimated};
+pub(crate) use answer::{answer, answer_number, estimated};
 pub(crate) use claim::{load, row_term};
 pub use datastore::{datastore_note, left_sentence, opened_sentence};
 pub(crate) use environment::environment_note;

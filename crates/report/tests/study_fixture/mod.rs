@@ -20,12 +20,14 @@ use planned::header;
 pub(crate) use rack::on_guests;
 
 use stormeter_report::{Parts, Report, TrialParts, assemble, study_key};
-use stormeter_results::{Event, EventKind, FinishReason, Header, Incident, StorageEvent};
+use stormeter_results::{
+    Event, EventKind, FinishReason, Header, Incident, OtherValue, StorageEvent,
+};
 use stormeter_statistics::metrics::{direction_of, value_of};
 use stormeter_statistics::{
     Analysis, BlockPair, CeilingKind, CellSummary, Comparison, ComparisonInput, Dependence,
     Estimate, Fact, LawFinding, Looks, MeasuredCeiling, MetricSummary, PowerStatement, Relative,
-    SeenIn, Summary,
+    Reply, SeenIn, Summary,
 };
 use stormeter_study::{Blocks, Cell, Metric, Reset, StudyPlan, Unit};
 use stormeter_trial::{
@@ -106,6 +108,8 @@ fn made_of(header: Header, shape: &Shape, conclude: impl FnOnce(&mut Analysis)) 
         host_shares: (&[], &[]),
         guests: &[],
         elasticities: &[],
+        assumed: &[],
+        supposed: &[],
         repeat_command: "stormeter run farm.yaml --output again.db".into(),
         names: study_key,
     })
@@ -433,7 +437,7 @@ fn relative<'a>(
 /// The study as a prediction: the first cell's reasons are known.
 #[allow(dead_code, reason = "not every test is of predictions")]
 pub(crate) fn predicted() -> Report {
-    use stormeter_results::{Elasticity, ModelError, Prediction};
+    use stormeter_results::{AssumedEffect, Elasticity, ModelError, Prediction};
     use stormeter_trial::{ComponentKind, ComponentUse};
     let mut report = study();
     report.header.prediction = Some(Box::new(Prediction {
@@ -496,7 +500,33 @@ pub(crate) fn predicted() -> Report {
                 gain("esx nic", ComponentKind::HostPort, 1.094),
                 gain("esx cpu", ComponentKind::HostCpu, 1.001),
             ],
+            assumed: [("2", 0.41), ("32", 1.2)][..2 - cell.min(2)]
+                .iter()
+                .map(|(other, ratio)| AssumedEffect {
+                    cell,
+                    of: destage_depth(other),
+                    metric: Metric::Iops,
+                    ratio: *ratio,
+                })
+                .collect(),
         })
         .collect();
+    let mut answer = report.analysis.answers[0].clone();
+    answer.reply = Reply::No;
+    if let Some(estimate) = &mut answer.estimate {
+        (estimate.value, estimate.interval) = (0.21, None);
+    }
+    report.assumed =
+        vec![stormeter_report::AssumedAnswer { question: 0, of: destage_depth("2"), answer }];
     report
+}
+
+/// A default of the site, and another value.
+fn destage_depth(other: &str) -> OtherValue {
+    OtherValue {
+        parameter: "controllers.filer.cache.destage-depth".into(),
+        value: "16".into(),
+        other: other.into(),
+        is_default: true,
+    }
 }

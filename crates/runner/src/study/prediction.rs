@@ -50,9 +50,9 @@ impl StudyRun<'_> {
         })
     }
 
-    /// Predicts the gain from speeding up each part, for the cells' trials of the first block; returns the reason for the
-    /// end, which may have changed.
-    pub(crate) fn elasticities(
+    /// Predicts what the cells' trials of the first block depend on; returns the reason for the end, which may have
+    /// changed.
+    pub(crate) fn sensitivity(
         &mut self,
         reason: FinishReason,
         progress: &mut dyn Progress,
@@ -63,8 +63,9 @@ impl StudyRun<'_> {
         let cells = 0..self.book.cells.len();
         let orders: Vec<TrialOrder> =
             cells.map(|cell| self.order(&Turn::before(Phase::Main, 0, cell))).collect();
-        let all = self.executor.elasticities(&orders, self.cancel, progress);
-        self.book.file.replace_elasticities(&all)?;
+        let found = self.executor.sensitivity(&orders, self.cancel, progress);
+        self.book.file.replace_elasticities(&found.elasticities)?;
+        self.book.file.replace_assumed_effects(&found.assumed)?;
         Ok(if self.is_cancelled() { FinishReason::Interrupted } else { reason })
     }
 }

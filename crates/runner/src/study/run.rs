@@ -329,7 +329,7 @@ impl<'a> StudyRun<'a> {
         }
         self.equal_load(progress)?;
         let reason = self.blocks(progress)?;
-        self.elasticities(reason, progress)
+        self.sensitivity(reason, progress)
     }
 
     /// Prepares the machine and the storage, and measures the ceilings of what is in front of it.

@@ -60,7 +60,11 @@ pub struct CalibrationPoint {
     pub value: Quantity,
 }
 
-fn items<'n>(node: Option<&'n Node>, what: &str, diagnostics: &mut Diagnostics) -> &'n [Node] {
+pub(super) fn items<'n>(
+    node: Option<&'n Node>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> &'n [Node] {
     match node.map(|node| (&node.value, node)) {
         None => &[],
         Some((Value::List(items), _)) => items,
@@ -72,7 +76,7 @@ fn items<'n>(node: Option<&'n Node>, what: &str, diagnostics: &mut Diagnostics) 
     }
 }
 
-fn open<'n>(
+pub(super) fn open<'n>(
     node: &'n Node,
     keys: &'static Keys,
     diagnostics: &mut Diagnostics,

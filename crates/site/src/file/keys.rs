@@ -19,6 +19,7 @@ keys! {
         "clusters": "{vsan: {nodes: server, adapter: vsan}}",
         "datastores": "{nfs: {hosts: esx, stack: nfs, adapter: nic, networks: [lan], controller: filer, port: e0}}",
         "client": "{hosts: pc, adapter: nic, server-adapter: nic, networks: [lan], memory: 2GB/s}",
+        "assumed": "[{parameter: controllers.filer.cache.destage-depth, plausible: [2, 32]}]",
         "fit": "[{parameter: stacks.nfs.per-read, from: 1000 cycles, to: 200000 cycles}]",
         "calibration": "[{finding: F1, fits: [stacks.nfs.per-read], metric: iops, of: nfs, value: 1200}]",
     }
@@ -214,6 +215,12 @@ keys! {
         "per-byte": "1 cycles",
         "per-message": "20000 cycles",
         "memory": "2GB/s",
+    }
+    /// A value that nobody knows.
+    ASSUMED "assumed" "an entry of assumed" telling "plausible" {
+        "parameter": "controllers.filer.cache.destage-depth",
+        "with": "[controllers.other.cache.destage-depth]",
+        "plausible": "[2, 32]",
     }
     /// A free parameter.
     FIT "fit" "an entry of fit" telling "parameter" {

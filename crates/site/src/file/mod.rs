@@ -5,6 +5,7 @@
 //! ([`change`]); then each mapping is read with the list of its keys. References to other parts are
 //! resolved to indices, and whether parts fit together is checked where both are named.
 
+mod assumed;
 mod change;
 mod datastore;
 mod device;
@@ -29,15 +30,18 @@ use crate::unit::Quantity;
 use datastore::Known;
 use form::{CHANGES, FORM};
 
+pub use assumed::Assumption;
 pub use fit::{CalibrationPoint, FreeParameter};
 pub use keys::key_lists;
 pub use stormeter_yaml::{FileError as SiteError, FileErrors as SiteErrors};
 
-/// A site, and what its file says about its calibration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A site, and what its file says about what is known of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteFile {
     /// The site to simulate.
     pub site: Site,
+    /// Values that are assumed, with other plausible ones; defaults among them.
+    pub assumed: Vec<Assumption>,
     /// Parameters that a calibration may change.
     pub fit: Vec<FreeParameter>,
     /// Findings that parameters were fitted to.
@@ -235,9 +239,12 @@ fn site(trees: &Trees, diagnostics: &mut Diagnostics) -> Option<SiteFile> {
     if let Some(node) = section.get("client") {
         site.client = datastore::client(node, node.place, &site, diagnostics);
     }
-    let root = trees.unchanged.as_ref().unwrap_or(root);
-    let mut file = SiteFile { site, fit: Vec::new(), calibration: Vec::new() };
+    let (written, root) = (trees.unchanged.as_ref(), trees.unchanged.as_ref().unwrap_or(root));
+    let mut file = SiteFile { site, assumed: Vec::new(), fit: Vec::new(), calibration: Vec::new() };
     // A part that could not be read has no parameters, and that has been reported already.
+    if diagnostics.is_empty() {
+        file.assumed = assumed::assumed(&trees.whole, written, section.get("assumed"), diagnostics);
+    }
     if diagnostics.is_empty() {
         file.fit = fit::fit(root, section.get("fit"), diagnostics);
     }

@@ -12,6 +12,7 @@ mod datastore;
 mod device;
 mod host;
 mod network;
+mod used;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ pub use datastore::{Client, Placement, SiteDatastore, Target};
 pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd, StripeUnits};
 pub use host::{Cost, HostGroup, Protocol, ProtocolOptions, Stack};
 pub use network::{Adapter, Aggregation, Coalescing, Network, PathPolicy, PortKind};
+pub use used::UsedParts;
 
 /// Everything that a study can be predicted for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

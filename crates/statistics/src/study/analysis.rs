@@ -10,6 +10,7 @@ use super::conclusion::{Analysis, CellTrial};
 use super::laws::{findings, of_comparison};
 use super::measured::Measured;
 use super::power::power_of;
+use super::supposed::SupposedRatios;
 use super::surroundings::Surroundings;
 use crate::finding::{LawFinding, Severity};
 use crate::holm;
@@ -28,13 +29,7 @@ pub fn analyse(
     let mut measured = Measured::new(plan, trials);
     measured.is_predicted = surroundings.is_predicted;
     let mut findings = findings(&measured, surroundings);
-    for (cell, finding) in &findings {
-        if let Some(cell) = cell
-            && finding.severity == Severity::Invalid
-        {
-            measured.invalid[*cell].get_or_insert_with(|| finding.clone());
-        }
-    }
+    mark_invalid(&mut measured, &findings);
     if measured.is_comparison() {
         spread_invalid(&mut measured, &findings);
     }
@@ -49,10 +44,7 @@ pub fn analyse(
         findings.extend(of_comparison(&measured, &cells));
     }
     findings.sort_by_key(|(_, finding)| finding.severity);
-    let vocabulary = Vocabulary::of(plan);
-    let mut answers: Vec<Answer> =
-        plan.questions.iter().map(|text| answer_one(&measured, &vocabulary, text)).collect();
-    adjust(&mut answers);
+    let answers = adjusted_answers(&measured);
     Analysis {
         complete_blocks: measured.complete_blocks(),
         unit: plan.design.unit,
@@ -61,6 +53,42 @@ pub fn analyse(
         findings,
         power: power_of(&measured),
     }
+}
+
+/// The answers of a predicted study if the values of its cells were these many times what its trials have. `findings` are
+/// those of the study as it is: a cell that is invalid stays so.
+pub fn supposed_answers(
+    plan: &StudyPlan,
+    trials: &[CellTrial<'_>],
+    findings: &[(Option<usize>, LawFinding)],
+    ratios: &SupposedRatios,
+) -> Vec<Answer> {
+    let mut measured = Measured::new(plan, trials);
+    measured.is_predicted = true;
+    measured.supposed = Some(ratios);
+    mark_invalid(&mut measured, findings);
+    adjusted_answers(&measured)
+}
+
+/// Marks the cells of which findings say that nothing may be concluded.
+fn mark_invalid(measured: &mut Measured<'_>, findings: &[(Option<usize>, LawFinding)]) {
+    for (cell, finding) in findings {
+        if let Some(cell) = cell
+            && finding.severity == Severity::Invalid
+        {
+            measured.invalid[*cell].get_or_insert_with(|| finding.clone());
+        }
+    }
+}
+
+/// The answers to all questions of the plan.
+fn adjusted_answers(measured: &Measured<'_>) -> Vec<Answer> {
+    let vocabulary = Vocabulary::of(measured.plan);
+    let questions = measured.plan.questions.iter();
+    let mut answers: Vec<Answer> =
+        questions.map(|text| answer_one(measured, &vocabulary, text)).collect();
+    adjust(&mut answers);
+    answers
 }
 
 /// An invalid result ends a comparison, so nothing may be concluded from its other cells either.

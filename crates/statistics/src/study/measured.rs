@@ -7,6 +7,7 @@ use stormeter_trial::{Interval, Recovery, Sample};
 
 use super::conclusion::CellTrial;
 use super::load::{Load, LoadedDatastore};
+use super::supposed::SupposedRatios;
 use super::unanswered::Unanswered;
 use crate::finding::LawFinding;
 use crate::metrics::{mean_resolution, value_of};
@@ -28,6 +29,8 @@ pub(super) struct Measured<'a> {
     pub(super) invalid: Vec<Option<LawFinding>>,
     /// Whether they come from a model.
     pub(super) is_predicted: bool,
+    /// What is supposed of their values instead.
+    pub(super) supposed: Option<&'a SupposedRatios>,
 }
 
 /// Trials that ended before throughput was back.
@@ -55,7 +58,7 @@ impl<'a> Measured<'a> {
             own.sort_by_key(|trial| trial.block);
         }
         let invalid = vec![None; cells.len()];
-        Self { plan, cells, by_cell, invalid, is_predicted: false }
+        Self { plan, cells, by_cell, invalid, is_predicted: false, supposed: None }
     }
 
     /// Whether it is a measured comparison: an invalid result ends it, and it has one verdict for each candidate.
@@ -102,9 +105,14 @@ impl<'a> Measured<'a> {
         if half_known || (metric == Metric::Recovery && self.unrecovered(cell).is_some()) {
             return BTreeMap::new();
         }
-        own.iter()
-            .filter_map(|trial| Some((trial.block, value_of(metric, trial.sample, trial.cpu)?)))
-            .collect()
+        let ratio = self.supposed_ratio(cell, metric);
+        let value = |trial: &CellTrial<'_>| value_of(metric, trial.sample, trial.cpu);
+        own.iter().filter_map(|trial| Some((trial.block, ratio * value(trial)?))).collect()
+    }
+
+    /// What a cell's values are multiplied by: 1, unless other values are supposed.
+    fn supposed_ratio(&self, cell: usize, metric: Metric) -> f64 {
+        self.supposed.map_or(1.0, |supposed| supposed.of(cell, metric))
     }
 
     /// The trials of a cell in which throughput was not back when they ended; `None` if it was back in all. The
@@ -131,11 +139,11 @@ impl<'a> Measured<'a> {
     /// A metric in the intervals of a cell's trials, in the order in which they were measured;
     /// `None` for a metric that intervals do not have.
     pub(super) fn intervals(&self, cell: usize, metric: Metric) -> Option<Vec<f64>> {
+        let ratio = self.supposed_ratio(cell, metric);
         has_intervals(metric).then(|| {
-            self.trials(cell)
-                .iter()
-                .flat_map(|trial| interval_values(trial.sample, metric))
-                .collect()
+            let trials = self.trials(cell).iter();
+            let values = trials.flat_map(|trial| interval_values(trial.sample, metric));
+            values.map(|value| ratio * value).collect()
         })
     }
 

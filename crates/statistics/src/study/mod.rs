@@ -40,6 +40,7 @@ mod region;
 mod remark;
 mod remarks;
 mod reply;
+mod supposed;
 mod surroundings;
 mod test_used;
 mod unanswered;
@@ -47,7 +48,7 @@ mod unanswered;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::analyse;
+pub use analysis::{analyse, supposed_answers};
 pub use answer_estimate::AnswerEstimate;
 pub use answer_table::{AnswerRow, AnswerTable, RowTerm};
 pub use answered::{
@@ -64,6 +65,7 @@ pub use number_claim::NumberClaim;
 pub use observations::Observations;
 pub use remark::{AnswerRemark, CorrelatedIntervals, DatastoreDependence, RankCheck, RatioRule};
 pub use reply::Reply;
+pub use supposed::SupposedRatios;
 pub use surroundings::{MeasuredCeiling, Surroundings};
 pub use test_used::{TTest, TestSides, TestUsed, TestedNumber, TestedOver, VarianceTest};
 pub use unanswered::Unanswered;

@@ -4,6 +4,7 @@ use stormeter_statistics::{Answer, Reply};
 
 use super::figure::figure;
 use super::forest::{self, class_of, forest};
+use crate::full::assumed;
 use crate::full::grid::Grid;
 use crate::full::remarks::{self, Shared};
 use crate::full::words::{self, Scale};
@@ -245,8 +246,9 @@ fn answer(
     // A link to what is inside opens the details; one to the details themselves would not.
     page.tag("div").at("class", "inside").at("id", anchor(index)).open();
     page.tag("p").at("class", "sentence").text(&typographic(&phrases::answer(answer, titles)));
-    if let Some(error) = phrases::model_error(&grid.report.header, answer) {
-        page.tag("p").at("class", "remark").text(&typographic(&error));
+    let error = phrases::model_error(&grid.report.header, answer);
+    for doubt in error.into_iter().chain(assumed::sentences(grid.report, index)) {
+        page.tag("p").at("class", "remark").text(&typographic(&doubt));
     }
     if answer.must && answer.reply == Reply::No {
         page.tag("p").at("class", "must").text("This must hold, and it does not.");

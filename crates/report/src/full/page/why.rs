@@ -5,6 +5,7 @@ use stormeter_trial::ComponentKind;
 use stormeter_units::format_duration_ns;
 
 use super::figure::figure;
+use crate::full::assumed;
 use crate::full::grid::Grid;
 use crate::full::why::{Each, gains, heads, rows, sentence};
 use crate::markup::Markup;
@@ -40,7 +41,7 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
         "Where {time}. A component marked with a frame is full: its busiest unit works at least 90 % of the \
          time, or it is a cache that writes wait for room in."
     ));
-    for CellReasons { cell, why, elasticities } in reasons {
+    for CellReasons { cell, why, elasticities, assumed: effects } in reasons {
         page.tag("details").at("class", "cell").open();
         page.tag("summary").open();
         page.text(&grid.name(*cell));
@@ -53,8 +54,9 @@ pub(super) fn why(grid: &Grid<'_>) -> Option<Markup> {
         page.close();
         let each = Each::of(grid, *cell);
         page.leaf("p", &typographic(&sentence(why, each)));
-        if let Some(gains) = gains(elasticities) {
-            page.leaf("p", &typographic(&gains));
+        for words in gains(elasticities).into_iter().chain(assumed::of_cell(effects, grid.titles()))
+        {
+            page.leaf("p", &typographic(&words));
         }
         tables::plain(&mut page, &heads(each), rows(why, each));
         page.close();

@@ -11,6 +11,7 @@ use stormeter_trial::{ComponentKind, ComponentUse};
 use stormeter_units::{format_count, format_duration_ns};
 
 use self::pieces::{background, busy, in_long_run, long_run, named, share};
+use super::assumed;
 use super::grid::Grid;
 use crate::columns::Columns;
 use crate::model::CellReasons;
@@ -275,7 +276,7 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
         return;
     }
     push_line(text, &paint.with(Style::Bold, "What limits each cell"));
-    for CellReasons { cell, why, elasticities } in reasons {
+    for CellReasons { cell, why, elasticities, assumed: effects } in reasons {
         for line in wrap(&printable(&grid.name(*cell)), width, "", "  ") {
             push_line(text, &line);
         }
@@ -286,8 +287,9 @@ pub(super) fn terminal(grid: &Grid<'_>, width: usize, paint: Paint, text: &mut S
         };
         let each = Each::of(grid, *cell);
         say(Style::Plain, &sentence(why, each));
-        if let Some(gains) = gains(elasticities) {
-            say(Style::Plain, &gains);
+        for words in gains(elasticities).into_iter().chain(assumed::of_cell(effects, grid.titles()))
+        {
+            say(Style::Plain, &words);
         }
         if reasons.len() <= MOST_LISTED {
             table(heads(each), rows(why, each), (width, paint), text);

@@ -8,6 +8,7 @@ mod predicted;
 mod promises;
 mod recovery;
 mod replies;
+mod supposed;
 mod whole;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
