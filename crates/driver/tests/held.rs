@@ -148,6 +148,7 @@ fn file_test() -> FixedWork {
         record_bytes: MIB,
         outstanding: 4,
         client_cache: false,
+        flush_at_end: false,
     })
 }
 

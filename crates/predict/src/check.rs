@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use stormeter_runner::{TrialOrder, cell_label, trial_order};
 use stormeter_study::WorkloadKind;
-use stormeter_units::format_duration_ns;
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use crate::error::PredictError;
 use crate::request::PredictRequest;
@@ -29,6 +29,11 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
         if order.work.service().is_some() {
             return Err(PredictError::NoServices { cell: label() });
         }
+        if let WorkloadKind::File(test) = &order.work
+            && test.client_cache
+        {
+            page_cache(&run, label)?;
+        }
         if order.work.clones() {
             return Err(PredictError::NoClones { cell: label() });
         }
@@ -42,6 +47,24 @@ pub(crate) fn check(request: &PredictRequest, cancel: &AtomicBool) -> Result<(),
     match planned.iter().zip(noticed).find(|(_, noticed)| !noticed) {
         None => Ok(()),
         Some((fault, _)) => Err(PredictError::IdleFault { fault: fault.what.to_string() }),
+    }
+}
+
+/// Refuses a file test through a page cache that is unknown or too small.
+fn page_cache(run: &TrialRun<'_>, label: impl Fn() -> String) -> Result<(), PredictError> {
+    let hosts = &run.site.hosts[run.site.datastores[run.place.datastore].hosts];
+    let Some(cache) = &hosts.page_cache else {
+        return Err(PredictError::NoPageCache { cell: label(), hosts: hosts.name.clone() });
+    };
+    let files = u64::from(run.order.vms.div_ceil(hosts.count.max(1)));
+    let bytes = files.saturating_mul(run.order.disk_bytes);
+    match bytes > cache.memory_bytes {
+        false => Ok(()),
+        true => Err(PredictError::FilesAboveMemory {
+            cell: label(),
+            files: format_bytes(bytes),
+            memory: format_bytes(cache.memory_bytes),
+        }),
     }
 }
 

@@ -54,6 +54,30 @@ pub enum PredictError {
         /// The cell.
         cell: String,
     },
+    /// File tests through a page cache of which nothing is known.
+    #[error(
+        "{cell}: the file test goes through the client's page cache, and the site says nothing of it; add \
+         `page-cache: {{memory: …}}` to hosts.{hosts}, or leave client-cache out"
+    )]
+    NoPageCache {
+        /// The cell.
+        cell: String,
+        /// The host group.
+        hosts: String,
+    },
+    /// Files that a page cache cannot hold.
+    #[error(
+        "{cell}: the files of one host take {files}, and its page cache has {memory}; a model of what it gives up \
+         does not exist. Use smaller files, or leave client-cache out"
+    )]
+    FilesAboveMemory {
+        /// The cell.
+        cell: String,
+        /// The files of one host.
+        files: String,
+        /// The memory of the page cache.
+        memory: String,
+    },
     /// Clones have no model.
     #[error(
         "{cell}: a site has no model of storage that clones disks; deploy by copy, or leave the workload out"

@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use stormeter_disk::Disks;
 use stormeter_driver::{
     DiskDesktops, Observer, drive, drive_deployment, drive_desktops, drive_file_test,
 };
 use stormeter_runner::{Modelled, TrialEnd, TrialOrder};
-use stormeter_simulator::{Load, Machine, SitePart, TransferTrial, Window, drive_transfer};
-use stormeter_site::Site;
+use stormeter_simulator::{
+    CachedDisks, Load, Machine, SitePart, TransferTrial, Window, drive_transfer,
+};
+use stormeter_site::{PageCache, Site};
 use stormeter_study::{Timing, WorkloadKind};
 use stormeter_trial::{
     Deployment, Distribution, Ended, FileOperation, FileTest, FixedWork, FixedWorkTrial, Limits,
@@ -185,17 +188,39 @@ impl TrialRun<'_> {
         Ok(drive_desktops(&trial, || Some(0), &mut desktops, &mut clock, watcher))
     }
 
+    /// Where the client's page cache takes part, it is cold at first.
     fn file_test(&self, mut test: FileTest, machine: &mut Machine) -> Result<Sample, String> {
         test.outstanding = self.order.outstanding.unwrap_or(test.outstanding);
+        let hosts = &self.site.hosts[self.site.datastores[self.place.datastore].hosts];
+        match hosts.page_cache.filter(|_| test.client_cache) {
+            None => self.passes(test, machine, |machine| machine),
+            Some(cache) => {
+                let memory_bytes = cache.memory_bytes.saturating_mul(u64::from(hosts.count));
+                let all = PageCache { memory_bytes, ..cache };
+                let cores = hosts.cores.saturating_mul(hosts.count);
+                let time = machine.time().clone();
+                let mut cached =
+                    CachedDisks::new((machine, time), all, cores, self.order.disk_bytes);
+                self.passes(test, &mut cached, CachedDisks::below)
+            }
+        }
+    }
+
+    /// A reread follows a read.
+    fn passes<D: Disks>(
+        &self,
+        test: FileTest,
+        disks: &mut D,
+        machine: fn(&mut D) -> &mut Machine,
+    ) -> Result<Sample, String> {
         if test.operation == FileOperation::Reread {
-            // A reread follows a read.
             let first = FileTest { operation: FileOperation::Read, ..test };
-            let sample = self.fixed_work(FixedWork::File(first), machine)?;
+            let sample = self.pass(FixedWork::File(first), disks, machine)?;
             if sample.ended != Ended::Completed {
                 return Ok(sample);
             }
         }
-        self.fixed_work(FixedWork::File(test), machine)
+        self.pass(FixedWork::File(test), disks, machine)
     }
 
     fn deployment(
@@ -223,6 +248,16 @@ impl TrialRun<'_> {
     }
 
     fn fixed_work(&self, fixed_work: FixedWork, machine: &mut Machine) -> Result<Sample, String> {
+        self.pass(fixed_work, machine, |machine| machine)
+    }
+
+    /// Carries fixed work out on the disks of a machine, or on what is in front of them.
+    fn pass<D: Disks>(
+        &self,
+        fixed_work: FixedWork,
+        disks: &mut D,
+        machine: fn(&mut D) -> &mut Machine,
+    ) -> Result<Sample, String> {
         let trial = FixedWorkTrial {
             fixed_work,
             first_disk: 0,
@@ -233,14 +268,15 @@ impl TrialRun<'_> {
             interval_ns: self.fixed_work_interval_ns,
             limits: Limits::default(),
         };
+        let machine = machine(disks);
         let now_ns = machine.time().now_ns();
         let window = Window { from_ns: now_ns, interval_ns: self.fixed_work_interval_ns };
         machine.measure(window, u64::MAX);
         let mut clock = machine.time().clock();
         let (start, watcher) = (|| Some(now_ns), &mut Watcher(self.cancel));
         match fixed_work {
-            FixedWork::File(_) => drive_file_test(&trial, start, machine, &mut clock, watcher),
-            FixedWork::Deploy(_) => drive_deployment(&trial, start, machine, &mut clock, watcher),
+            FixedWork::File(_) => drive_file_test(&trial, start, disks, &mut clock, watcher),
+            FixedWork::Deploy(_) => drive_deployment(&trial, start, disks, &mut clock, watcher),
         }
         .map_err(|error| error.to_string())
     }

@@ -13,6 +13,7 @@ pub fn one_device(device: Device) -> Site {
             clock_hz: 1e9,
             vms_per_host: None,
             vm_path_cycles: 0.0,
+            page_cache: None,
             adapters: vec![],
         }],
         stacks: vec![Stack {

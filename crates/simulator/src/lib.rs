@@ -56,6 +56,7 @@ mod disks;
 pub mod example;
 mod machine;
 mod noise;
+mod page_cache;
 mod slab;
 mod storage;
 mod time;
@@ -67,5 +68,6 @@ pub use machine::{
     ResyncUse, SiteFault, SitePart, Window,
 };
 pub use noise::{HostNoise, NoisePlan};
+pub use page_cache::CachedDisks;
 pub use time::{VirtualClock, VirtualTime};
 pub use transfer::{TransferError, TransferTrial, drive_transfer};

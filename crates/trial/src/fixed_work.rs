@@ -24,6 +24,9 @@ pub struct FileTest {
     /// Whether the client's page cache is used. Without it (the default) storage is measured; with
     /// it, what an application sees, memory included.
     pub client_cache: bool,
+    /// Whether each worker ends with a flush of its file, which is part of its time (iozone's `-e`).
+    #[serde(default)]
+    pub flush_at_end: bool,
 }
 
 /// The tests, by iozone's names.

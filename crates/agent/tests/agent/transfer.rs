@@ -142,7 +142,8 @@ fn a_file_is_rewritten_and_read_again_on_a_host() {
     let mut session = prepared(&place);
     for operation in FileOperation::ALL {
         let (record_bytes, outstanding, client_cache) = (64 << 10, 1, false);
-        let test = FileTest { operation, record_bytes, outstanding, client_cache };
+        let test =
+            FileTest { operation, record_bytes, outstanding, client_cache, flush_at_end: false };
         session.say(&Command::Trial(Box::new(fixed_work(WorkloadKind::File(test), None))));
         assert_eq!(session.answer(), Report::Ready);
         session.say(&Command::Start { at_ns: 0 });

@@ -229,6 +229,13 @@ const CASES: &[Case] = &[
         "",
         &["9 VMs do not fit on 2 hosts", "raise vms-per-host", "large"],
     ),
+    (CACHED, &[], "", &["the site says nothing of it", "hosts.pc", "page-cache"]),
+    (
+        CACHED,
+        &[["vms-per-host: 4,", "vms-per-host: 4, page-cache: {memory: 3MiB},"]],
+        "",
+        &["files of one host take 4MiB", "page cache has 3MiB", "smaller files"],
+    ),
     // A bad site: where, what, and what to do.
     (
         &[],
@@ -257,6 +264,40 @@ const CASES: &[Case] = &[
         &["nicks", "did you mean nics?"],
     ),
 ];
+
+/// The study with a file test through the client's page cache.
+const CACHED: &[[&str; 2]] = &[
+    [
+        "workloads: [{name: large, request-size: 64KiB, read: 100%, random: 100%, outstanding: 8}]",
+        "workloads: [{name: f, file-test: write, size: 1MiB, client-cache: true, flush-at-end: true}]",
+    ],
+    ["slower than local in iops at 8 vms", "slower than local in throughput at 8 vms"],
+];
+
+/// Through the cache, larger requests pass the line, and the flush is part of the time.
+#[test]
+fn a_file_test_through_the_clients_cache_is_quicker_than_past_it_and_no_quicker_than_the_line() {
+    let site = replaced(SITE, "vms-per-host: 4,", "vms-per-host: 4, page-cache: {memory: 1GiB},");
+    let throughput = |study: &str, output: &str| {
+        let place = place(study, &site);
+        let command = format!("predict s.yaml --json --quiet --no-elasticity --output {output}");
+        let json = place.run(&command).expect(&[0, 3, 4]).json();
+        let cells = json["cells"].as_array().unwrap();
+        let cell =
+            cells.iter().find(|cell| cell["datastore"] == "nas" && cell["vms"] == 1).unwrap();
+        let metrics = cell["metrics"].as_array().unwrap();
+        let own = metrics.iter().find(|metric| metric["metric"] == "throughput").unwrap();
+        own["value"].as_f64().unwrap()
+    };
+    let cached = CACHED.iter().fold(STUDY.to_owned(), |text, [from, to]| replaced(&text, from, to));
+    let past = replaced(&cached, "client-cache: true", "client-cache: false");
+    let unflushed = replaced(&cached, "flush-at-end: true", "flush-at-end: false");
+    let (cached, past) = (throughput(&cached, "c.db"), throughput(&past, "p.db"));
+    // A host with a gigabit.
+    assert!(cached < 125e6 && cached > 1.5 * past, "{cached} {past}");
+    let unflushed = throughput(&unflushed, "u.db");
+    assert!(unflushed > 250e6, "into memory: {unflushed}");
+}
 
 #[test]
 fn what_cannot_be_predicted_is_refused_with_its_place_and_advice() {

@@ -18,6 +18,9 @@ use stormeter_trial::{
 /// in a random order that follows from the seed. Bytes after the last whole record are not part of the
 /// test. Written data is random, and no two blocks of 4 KiB are alike.
 ///
+/// With [`FileTest::flush_at_end`] each worker ends with a flush, which is part of its time and of the window, and no
+/// operation of the sample.
+///
 /// The window lasts from the start to the end of the last worker. The one step has the name of the test;
 /// its times are those of the workers that finished. `start` is as in [`crate::drive`].
 ///
@@ -39,6 +42,9 @@ pub fn drive_file_test<D: Disks, C: Clock, O: Observer>(
     Ok(Run::new(trial, disks, clock, observer, work).carry_out(start))
 }
 
+/// A flush may have to write whole files, and storage of 1 MB/s is still not stalled.
+const FLUSH_NS_PER_BYTE: u64 = 1000;
+
 struct FilePass {
     test: FileTest,
     records: u64,
@@ -52,6 +58,8 @@ struct FilePass {
     begun_ns: u64,
     /// Number of workers that are not finished.
     busy: u32,
+    /// Number of those that flush their file.
+    flushing: u64,
     step: StepTime,
 }
 
@@ -85,8 +93,16 @@ impl FilePass {
             keeps_content: false,
             begun_ns: 0,
             busy: trial.disks,
+            flushing: 0,
             step: StepTime::named(test.operation.name()),
         }
+    }
+}
+
+impl FilePass {
+    fn worker_done(&mut self, now_ns: u64) {
+        self.busy -= 1;
+        self.step.add(now_ns.saturating_sub(self.begun_ns));
     }
 }
 
@@ -124,8 +140,8 @@ impl Work for FilePass {
         })
     }
 
-    fn buffer<D: Disks>(&mut self, slot: u32, _io: &Io, disks: &mut D) -> Option<u32> {
-        if self.write_buffers == 0 {
+    fn buffer<D: Disks>(&mut self, slot: u32, io: &Io, disks: &mut D) -> Option<u32> {
+        if self.write_buffers == 0 || io.kind == Kind::Flush {
             return Some(slot);
         }
         let mut buffer = self.next_write;
@@ -145,17 +161,36 @@ impl Work for FilePass {
 
     fn finished(&mut self, finished: Finished, log: &mut FixedWorkLog) -> Option<Io> {
         let Finished { worker, io, started_ns, now_ns, is_whole } = finished;
+        if io.kind == Kind::Flush {
+            self.flushing -= 1;
+            self.worker_done(now_ns);
+            return None;
+        }
         if is_whole {
             let latency_ns = now_ns.saturating_sub(started_ns);
             log.record(worker, io.kind, io.length_bytes, latency_ns);
         }
         let state = &mut self.workers[worker as usize];
         state.ended += 1;
-        if state.ended == self.records {
-            self.busy -= 1;
-            self.step.add(now_ns.saturating_sub(self.begun_ns));
+        if state.ended < self.records {
+            return None;
         }
+        if self.test.flush_at_end {
+            self.flushing += 1;
+            return Some(Io { kind: Kind::Flush, disk: worker, offset_bytes: 0, length_bytes: 0 });
+        }
+        self.worker_done(now_ns);
         None
+    }
+
+    fn outstanding(&self, ios: u64) -> u64 {
+        ios.saturating_sub(self.flushing)
+    }
+
+    fn patience_ns(&self, stall_ns: u64) -> u64 {
+        let files = if self.flushing > 0 { self.workers.len() as u64 } else { 0 };
+        let bytes = files * self.records * u64::from(self.test.record_bytes);
+        stall_ns.saturating_add(bytes.saturating_mul(FLUSH_NS_PER_BYTE))
     }
 
     fn is_done(&self) -> bool {

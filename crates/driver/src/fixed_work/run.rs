@@ -71,6 +71,11 @@ pub(super) trait Work {
         ios_ns
     }
 
+    /// For how long nothing may complete while I/Os are outstanding; `stall_ns` is the trial's limit for an I/O.
+    fn patience_ns(&self, stall_ns: u64) -> u64 {
+        stall_ns
+    }
+
     /// Whether all of it is done.
     fn is_done(&self) -> bool;
 
@@ -137,7 +142,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
             },
         };
         let now_ns = self.log.now_ns();
-        let ios = self.slots.iter().filter(|slot| slot.io.is_some());
+        let counts = |io: Io| io.kind != Kind::Flush;
+        let ios = self.slots.iter().filter(|slot| slot.io.is_some_and(counts));
         let ios_ns = ios.map(|slot| now_ns.saturating_sub(slot.started_ns) as i64).sum();
         let carried_ns = self.work.age_ns(now_ns, ios_ns);
         self.log.close(carried_ns, self.work.steps(), ended, self.observer)
@@ -193,7 +199,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
                 return Ok(Ended::TooManyErrors);
             }
             let silence_ns = now_ns.saturating_sub(self.last_progress_ns);
-            if self.outstanding > 0 && silence_ns >= self.trial.limits.stall_ns {
+            let patience_ns = self.work.patience_ns(self.trial.limits.stall_ns);
+            if self.outstanding > 0 && silence_ns >= patience_ns {
                 return Ok(Ended::Stalled { outstanding: self.outstanding });
             }
         }
@@ -288,7 +295,8 @@ impl<'a, D: Disks, C: Clock, O: Observer, W: Work> Run<'a, D, C, O, W> {
         };
         self.held.found();
         let started_ns = self.clock.now_ns();
-        if W::IS_BY_IO {
+        // A flush is no operation of the sample.
+        if W::IS_BY_IO && io.kind != Kind::Flush {
             self.log.begins(started_ns);
         }
         self.slots[slot as usize] = Slot { started_ns, io: Some(io) };

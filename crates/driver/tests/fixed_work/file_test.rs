@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use stormeter_disk::{Clock, Completion, Disks, DisksError, Kind, Operation, Wait};
 use stormeter_driver::drive_file_test;
-use stormeter_simulator::{HostNoise, NoisePlan, SimulatedDisks, VirtualTime};
-use stormeter_trial::{Ended, FileOperation, FixedWork, FixedWorkTrial};
+use stormeter_simulator::{HostNoise, NoisePlan, Service, SimulatedDisks, VirtualTime};
+use stormeter_trial::{Ended, FileOperation, FileTest, FixedWork, FixedWorkTrial, Limits};
 
 use crate::setting::*;
 
@@ -79,6 +79,52 @@ fn it_takes_the_time_of_the_model() {
         let numbers: Vec<u32> = sample.disks.iter().map(|disk| disk.disk).collect();
         assert!(numbers.into_iter().eq(3..3 + workers));
     }
+}
+
+/// The flush is part of the time, of the window and of the step, and no operation.
+#[test]
+fn a_flush_at_the_end_counts_as_time_and_not_as_an_operation() {
+    for (outstanding, workers) in [(1, 1), (4, 3)] {
+        let plain = file_test(FileOperation::Write, outstanding, workers);
+        let FixedWork::File(test) = plain.fixed_work else { unreachable!() };
+        let work = FixedWork::File(FileTest { flush_at_end: true, ..test });
+        let (before, _) = run(&plain, constant(100 * US, 64));
+        let (sample, submitted) =
+            run(&FixedWorkTrial { fixed_work: work, ..plain }, constant(100 * US, 64));
+        assert_eq!(sample.ended, Ended::Completed);
+        assert_eq!(sample.operations(), before.operations());
+        assert_eq!(sample.window_ns, before.window_ns + 100 * US);
+        assert_eq!(sample.steps[0].max_ns, before.steps[0].max_ns + 100 * US);
+        for disk in 0..workers {
+            let own: Vec<Kind> =
+                submitted.iter().filter(|one| one.disk == disk).map(|one| one.kind).collect();
+            assert_eq!(own.iter().filter(|kind| **kind == Kind::Flush).count(), 1);
+            assert_eq!(own.last(), Some(&Kind::Flush), "after all of its records");
+        }
+    }
+}
+
+/// It may have to write the whole file first, which takes longer than any I/O may.
+#[test]
+fn a_flush_that_takes_longer_than_an_io_may_is_no_stall() {
+    let plain = file_test(FileOperation::Write, 1, 1);
+    let FixedWork::File(test) = plain.fixed_work else { unreachable!() };
+    let trial = FixedWorkTrial {
+        fixed_work: FixedWork::File(FileTest { flush_at_end: true, ..test }),
+        limits: Limits { stall_ns: 200 * MS, ..plain.limits },
+        ..plain
+    };
+    let ended = |flush_ns: u64| {
+        let time = VirtualTime::new();
+        let noise = Rc::new(RefCell::new(HostNoise::new(NoisePlan::QUIET, 1)));
+        let mut disks = SimulatedDisks::new(time.clone(), constant(100 * US, 1), noise, 1)
+            .flushing_in(Service::Constant { ns: flush_ns });
+        let mut clock = time.clock();
+        drive_file_test(&trial, || Some(0), &mut disks, &mut clock, &mut ()).unwrap().ended
+    };
+    // The file has 1 MiB, for which a flush has a second more.
+    assert_eq!(ended(1000 * MS), Ended::Completed);
+    assert_eq!(ended(2000 * MS), Ended::Stalled { outstanding: 1 });
 }
 
 #[test]

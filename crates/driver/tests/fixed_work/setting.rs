@@ -19,7 +19,13 @@ pub(crate) const DISK: u64 = 1 << 20;
 pub(crate) const RECORDS: u64 = DISK / RECORD as u64;
 
 pub(crate) fn file_test(operation: FileOperation, outstanding: u32, disks: u32) -> FixedWorkTrial {
-    let test = FileTest { operation, record_bytes: RECORD, outstanding, client_cache: false };
+    let test = FileTest {
+        operation,
+        record_bytes: RECORD,
+        outstanding,
+        client_cache: false,
+        flush_at_end: false,
+    };
     trial(FixedWork::File(test), disks)
 }
 

@@ -220,8 +220,9 @@ pub(crate) fn workload(kind: &WorkloadKind) -> String {
         WorkloadKind::Io(workload) => wording::workload(workload),
         WorkloadKind::File(file) => {
             let cache = if file.client_cache { ", through the client's cache" } else { "" };
+            let flushed = if file.flush_at_end { ", flushed at the end" } else { "" };
             format!(
-                "one pass over a file ({}), records of {}, {} outstanding{cache}",
+                "one pass over a file ({}), records of {}, {} outstanding{cache}{flushed}",
                 file.operation.name(),
                 format_bytes(file.record_bytes.into()),
                 file.outstanding

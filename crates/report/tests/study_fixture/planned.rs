@@ -129,6 +129,7 @@ fn workload(name: &str) -> StudyWorkload {
             record_bytes: 4096,
             outstanding: 1,
             client_cache: false,
+            flush_at_end: false,
         }),
     };
     StudyWorkload { name: name.into(), disk_bytes: None, kind }

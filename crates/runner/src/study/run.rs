@@ -466,6 +466,9 @@ fn durability(plan: &StudyPlan) -> Durability {
         WorkloadKind::Io(io) => {
             Durability { flushes: io.flush.is_some(), durable_writes: io.durable }
         }
+        WorkloadKind::File(test) => {
+            Durability { flushes: test.flush_at_end, durable_writes: false }
+        }
         _ => Durability::default(),
     });
     asked.fold(Durability::default(), Durability::or)

@@ -16,7 +16,13 @@ const VMS: u32 = 3;
 
 fn file(operation: FileOperation, client_cache: bool) -> WorkloadKind {
     let record_bytes = RECORD;
-    WorkloadKind::File(FileTest { operation, record_bytes, outstanding: 1, client_cache })
+    WorkloadKind::File(FileTest {
+        operation,
+        record_bytes,
+        outstanding: 1,
+        client_cache,
+        flush_at_end: false,
+    })
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn a_file_test_whose_server_dies_ends_likewise() {
         record_bytes: 512,
         outstanding: 1,
         client_cache: false,
+        flush_at_end: false,
     });
     let run = FixedWorkRun { interval_ns: 1_000_000, ..fixed_work(&workload, 2, 8 << 20) };
     let mut place = Place::prepared(Kind::Nfs, &run);

@@ -8,7 +8,8 @@ use super::limits;
 use super::part::{Part, entries};
 use super::value::{self, At};
 use crate::model::{
-    Adapter, Aggregation, Coalescing, Cost, HostGroup, PortKind, Protocol, ProtocolOptions, Stack,
+    Adapter, Aggregation, Coalescing, Cost, HostGroup, PageCache, PortKind, Protocol,
+    ProtocolOptions, Stack,
 };
 
 /// A group of hosts.
@@ -25,6 +26,7 @@ pub(super) fn host(
         clock_hz: 1e9,
         vms_per_host: None,
         vm_path_cycles: 0.0,
+        page_cache: None,
         adapters: Vec::new(),
     };
     let title = format!("host group {name}");
@@ -36,9 +38,38 @@ pub(super) fn host(
     if let Some(at) = part.at("vm-path") {
         host.vm_path_cycles = value::cost(at, Some(host.clock_hz), diagnostics).unwrap_or(0.0);
     }
+    if let Some(node) = part.node("page-cache") {
+        host.page_cache = page_cache(&part.name, node, diagnostics);
+    }
     host.adapters = adapters(&part, "adapters", "adapter", diagnostics);
     limits::hosts(&part, &host, diagnostics);
     host
+}
+
+/// Linux's vm.dirty_ratio.
+const DIRTY_SHARE: f64 = 0.2;
+/// The largest request that Linux makes of a disk which names no limit: BLK_DEF_MAX_SECTORS_CAP, 1280 KiB, in whole MiB.
+const REQUEST_BYTES: u32 = 1 << 20;
+/// The queue depth of a SCSI disk.
+const OUTSTANDING: u32 = 32;
+/// Of a core for each read and write of 4 KiB, less the copy: docs/simulator.md, measured.
+const PER_READ_NS: f64 = 1.5e3;
+const PER_WRITE_NS: f64 = 10e3;
+/// One thread that copies.
+const COPY_BYTES_PER_S: f64 = 5e9;
+
+fn page_cache(owner: &str, node: &Node, diagnostics: &mut Diagnostics) -> Option<PageCache> {
+    let title = format!("page-cache of {owner}");
+    let part = Part::open(node, node.place, title, &keys::PAGE_CACHE, diagnostics)?;
+    Some(PageCache {
+        memory_bytes: part.need("memory", value::some_size, diagnostics)?,
+        dirty_share: part.get("dirty", value::share, diagnostics).unwrap_or(DIRTY_SHARE),
+        request_bytes: part.get("request", value::unit_size, diagnostics).unwrap_or(REQUEST_BYTES),
+        outstanding: part.get("outstanding", value::count, diagnostics).unwrap_or(OUTSTANDING),
+        per_read_ns: part.get("per-read", value::duration, diagnostics).unwrap_or(PER_READ_NS),
+        per_write_ns: part.get("per-write", value::duration, diagnostics).unwrap_or(PER_WRITE_NS),
+        copy_bytes_per_s: part.get("copy", value::rate, diagnostics).unwrap_or(COPY_BYTES_PER_S),
+    })
 }
 
 /// Reads the adapters or ports of a host or controller.

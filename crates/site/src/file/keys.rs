@@ -31,7 +31,18 @@ keys! {
         "clock": "2.5GHz",
         "vms-per-host": "20",
         "vm-path": "100000 cycles",
+        "page-cache": "{memory: 3GiB}",
         "adapters": "{nic: {rate: 1GbE, count: 2}}",
+    }
+    /// The page cache of clients.
+    PAGE_CACHE "page-cache" "a page cache" telling "memory" {
+        "memory": "3GiB",
+        "dirty": "20%",
+        "request": "1MiB",
+        "outstanding": "32",
+        "per-read": "2us",
+        "per-write": "10us",
+        "copy": "5GB/s",
     }
     /// Ports with the same purpose.
     ADAPTER "adapter" "an adapter" telling "rate" {

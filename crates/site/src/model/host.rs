@@ -21,8 +21,30 @@ pub struct HostGroup {
     /// host has: its virtual adapter, the thread that serves it. Time only; its CPU cost is part of the
     /// stack's cost.
     pub vm_path_cycles: f64,
+    /// The page cache of the clients on each, through which file tests go that ask for it; `None` where nothing is known
+    /// of it.
+    pub page_cache: Option<PageCache>,
     /// Its HBAs and NICs, by purpose.
     pub adapters: Vec<Adapter>,
+}
+
+/// The page cache of an operating system.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PageCache {
+    /// The memory that it can have.
+    pub memory_bytes: u64,
+    /// The share of it that may be dirty; writing back begins at half of that.
+    pub dirty_share: f64,
+    /// The largest request of writing back and of reading ahead.
+    pub request_bytes: u32,
+    /// Requests with which a file is written back at a time.
+    pub outstanding: u32,
+    /// Time of a core for each read of a program, in addition to the copy.
+    pub per_read_ns: f64,
+    /// The same for each write.
+    pub per_write_ns: f64,
+    /// Rate at which a core copies between it and a program.
+    pub copy_bytes_per_s: f64,
 }
 
 /// The storage protocol.

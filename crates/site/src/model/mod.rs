@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use controller::{Cache, Cluster, Controller, Hits, Layout, WriteCache};
 pub use datastore::{Client, Placement, SiteDatastore, Target};
 pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd, StripeUnits};
-pub use host::{Cost, HostGroup, Protocol, ProtocolOptions, Stack};
+pub use host::{Cost, HostGroup, PageCache, Protocol, ProtocolOptions, Stack};
 pub use network::{Adapter, Aggregation, Coalescing, Network, PathPolicy, PortKind};
 pub use used::UsedParts;
 

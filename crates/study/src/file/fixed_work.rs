@@ -28,6 +28,7 @@ pub(super) fn file_tests(
     }
     let outstanding = section.count("outstanding", 1, diagnostics);
     let client_cache = section.flag("client-cache", diagnostics);
+    let flush_at_end = section.flag("flush-at-end", diagnostics);
     let operations = match (section.get("file-test"), base) {
         (Some(node), Some(_)) => {
             diagnostics.error_at(
@@ -45,6 +46,7 @@ pub(super) fn file_tests(
         record_bytes: record_bytes.or(base.map(|b| b.record_bytes)).unwrap_or(RECORD_BYTES),
         outstanding: outstanding.or(base.map(|b| b.outstanding)).unwrap_or(1),
         client_cache: client_cache.or(base.map(|b| b.client_cache)).unwrap_or(false),
+        flush_at_end: flush_at_end.or(base.map(|b| b.flush_at_end)).unwrap_or(false),
     };
     operations.into_iter().map(test).collect()
 }

@@ -67,6 +67,7 @@ keys! {
         "record": "4KiB",
         "outstanding": "1",
         "client-cache": "false",
+        "flush-at-end": "false",
         "size": "100MiB",
     }
     /// A workload of messages over TCP.

@@ -97,6 +97,7 @@ fn file_lines(test: &FileTest, lines: &mut Vec<Line>) {
     lines.push(("record", size(u64::from(test.record_bytes))));
     lines.push(("outstanding", test.outstanding.to_string()));
     lines.push(("client-cache", test.client_cache.to_string()));
+    lines.push(("flush-at-end", test.flush_at_end.to_string()));
 }
 
 fn transfer_text(transfer: &Transfer) -> String {

@@ -62,6 +62,7 @@ fn file_test(operation: FileOperation) -> StudyProfile {
                 record_bytes,
                 outstanding: 1,
                 client_cache: false,
+                flush_at_end: false,
             }),
         },
         summary: format!("file test: {}", operation.name().replace('-', " ")),
