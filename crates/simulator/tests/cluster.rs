@@ -28,20 +28,11 @@ fn cluster(nics: u32, stripes: u32, replicas: u32) -> Site {
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
         groups_per_node: 2,
         capacity_per_group: 3,
         cache: device(8, 50_000.0, 1.0),
         capacity: device(1, 100_000.0, 2.0),
-        read_cache_bytes: 0,
-        hits: Hits::WorkingSet,
-        write_buffer_bytes: 1 << 30,
-        cost,
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
+        ..common::cluster::bare_cluster(cost)
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes, replicas };
     site
@@ -82,6 +73,23 @@ fn stripes_raise_large_reads_over_several_nodes() {
     // Small ones have one stripe and gain nothing.
     let small = |stripes| rate(&cluster(4, stripes, 1), (1, 1), Kind::Read, 4096).0;
     assert!(small(3) < 1.2 * small(1), "{} {}", small(1), small(3));
+}
+
+#[test]
+fn reads_from_the_first_replica_use_one_device_of_two() {
+    let with = |reads, distribution| {
+        let mut site = cluster(4, 1, 2);
+        site.clusters[0].reads = reads;
+        site.clusters[0].distribution = distribution;
+        site.clusters[0].capacity = device(1, 10_000_000.0, 0.0);
+        site.clusters[0].hits = Hits::Share(0.0);
+        rate(&site, (1, 8), Kind::Read, 4096).0
+    };
+    for distribution in [Distribution::Even, Distribution::Hash] {
+        let all = with(ReplicaReads::All, distribution);
+        let first = with(ReplicaReads::Primary, distribution);
+        assert!((1.8..2.05).contains(&(all / first)), "{all} {first}");
+    }
 }
 
 #[test]

@@ -31,20 +31,12 @@ fn cluster(nodes: u32) -> Site {
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
-        groups_per_node: 1,
         capacity_per_group: 2,
         cache: device(8, 50_000.0, 1.0),
         capacity: device(1, 100_000.0, 2.0),
-        read_cache_bytes: 0,
         hits: Hits::Share(0.0),
         write_buffer_bytes: 8 << 30,
-        cost,
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
+        ..common::cluster::bare_cluster(cost)
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 2 };
     site

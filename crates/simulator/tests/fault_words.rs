@@ -22,20 +22,12 @@ fn site() -> Site {
     site.controllers[0].ports[0].name = "fc".into();
     site.hosts.push(HostGroup { name: "server".into(), count: 4, ..site.hosts[0].clone() });
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
         nodes: 1,
-        adapter: 0,
-        groups_per_node: 1,
         capacity_per_group: 2,
         cache: site.groups[0].device.clone(),
         capacity: site.groups[0].device.clone(),
-        read_cache_bytes: 0,
         hits: Hits::Share(0.0),
-        write_buffer_bytes: 1 << 30,
-        cost: site.stacks[0].cost,
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
+        ..common::cluster::bare_cluster(site.stacks[0].cost)
     }];
     site
 }

@@ -380,20 +380,9 @@ fn cluster(replicas: u32, cache: Device) -> Site {
     site.hosts[0].count = 4;
     site.stacks[0].protocol = Protocol::Local;
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
-        groups_per_node: 1,
-        capacity_per_group: 1,
         cache,
         capacity: disk(false),
-        read_cache_bytes: 0,
-        hits: Hits::WorkingSet,
-        write_buffer_bytes: 1 << 30,
-        cost: Cost::default(),
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
+        ..common::cluster::bare_cluster(Cost::default())
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas };
     site

@@ -140,21 +140,14 @@ fn cluster(replicas: u32) -> Site {
     site.stacks[0].protocol = Protocol::Local;
     site.hosts[0].adapters[0].kind = PortKind::Ethernet { mtu_bytes: 1500 };
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
-        groups_per_node: 1,
         capacity_per_group: 2,
         cache: device(8, 1e5, 0.0),
         capacity: device(8, 1e6, 0.0),
-        read_cache_bytes: 0,
         hits: Hits::Share(0.0),
-        write_buffer_bytes: 1 << 30,
-        cost: site.stacks[0].cost,
-        stripe_bytes: 1 << 20,
         // Copying again is tested elsewhere.
         repair_delay_ns: 3600 * SECOND,
         resync_bytes_per_s: Some(1e6),
+        ..common::cluster::bare_cluster(site.stacks[0].cost)
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 4, replicas };
     site

@@ -61,20 +61,10 @@ fn cluster(write_buffer_bytes: u64) -> Site {
     }];
     site.stacks[0] = Stack { protocol: Protocol::Local, cost, ..site.stacks[0].clone() };
     site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
-        groups_per_node: 1,
-        capacity_per_group: 1,
         cache: device(1, 100_000.0, 0.0),
         capacity: device(1, 10_000_000.0, 0.0),
-        read_cache_bytes: 0,
-        hits: Hits::WorkingSet,
         write_buffer_bytes,
-        cost,
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
+        ..common::cluster::bare_cluster(cost)
     }];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 1 };
     site
@@ -134,7 +124,7 @@ fn the_memory_of_a_controller_settles_where_a_long_ramp_takes_it() {
         // A load that lasts until it is full.
         let mut fresh = site.clone();
         fresh.fresh = true;
-        let (late, machine) = writes(&fresh, (60, 10));
+        let (late, machine) = writes(&fresh, (if fills { 60 } else { 10 }, 10));
         let (soon, late) = (soon.iops(), late.iops());
         assert!((soon / late - 1.0).abs() < 0.1, "{layout:?} {soon} {late} {:?}", machine.notes());
     }

@@ -315,22 +315,7 @@ fn nodes_of_a_cluster_take_transfers_by_the_ports_that_they_have() {
     let port = Adapter { count: 2, aggregation: Aggregation::RoundRobin, ..nic("vm", GIGABIT) };
     site.hosts[0].adapters = vec![port.clone()];
     site.hosts[1].adapters = vec![Adapter { name: "nic".into(), ..port }];
-    site.clusters = vec![Cluster {
-        name: "vsan".into(),
-        nodes: 0,
-        adapter: 0,
-        groups_per_node: 1,
-        capacity_per_group: 1,
-        cache: device(1, 1000.0, 0.0),
-        capacity: device(1, 1000.0, 0.0),
-        read_cache_bytes: 0,
-        hits: Hits::WorkingSet,
-        write_buffer_bytes: 1 << 30,
-        cost: Cost::default(),
-        stripe_bytes: 1 << 20,
-        repair_delay_ns: 0,
-        resync_bytes_per_s: None,
-    }];
+    site.clusters = vec![common::cluster::bare_cluster(Cost::default())];
     site.datastores[0].adapter = Some(0);
     site.datastores[0].networks = vec![0];
     site.datastores[0].target = Target::Cluster { cluster: 0, stripes: 1, replicas: 2 };

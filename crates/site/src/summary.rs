@@ -9,8 +9,9 @@ use stormeter_units::{format_bytes, format_duration_ns};
 
 use crate::file::SiteFile;
 use crate::model::{
-    Adapter, Aggregation, Client, Cluster, Controller, Device, DiskGroup, HostGroup, Layout,
-    Network, PathPolicy, Placement, PortKind, Raid, Site, SiteDatastore, Stack, Target, WriteCache,
+    Adapter, Aggregation, Client, Cluster, Controller, Device, DiskGroup, Distribution, HostGroup,
+    Layout, Network, PathPolicy, Placement, PortKind, Raid, ReplicaReads, Site, SiteDatastore,
+    Stack, Target, WriteCache,
 };
 use crate::unit::Quantity;
 
@@ -213,6 +214,14 @@ fn cluster(site: &Site, own: &Cluster) -> Vec<String> {
             size(own.read_cache_bytes),
             size(own.write_buffer_bytes)
         ),
+        match own.distribution {
+            Distribution::Even => "pieces of disks: on the node and device with the fewest".into(),
+            Distribution::Hash => "pieces of disks: where a hash puts them".into(),
+        },
+        match own.reads {
+            ReplicaReads::All => "reads: from all replicas".into(),
+            ReplicaReads::Primary => "reads: from the first replica".into(),
+        },
     ]
 }
 

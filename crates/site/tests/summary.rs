@@ -110,6 +110,8 @@ fit: [{parameter: stacks.disk.per-read, from: 1000 cycles, to: 90000 cycles}]
     for line in [
         "vsan 4 nodes server by lan, 1 disk group each",
         "cache: 100GiB for reads, 50GiB for writes",
+        "pieces of disks: on the node and device with the fewest",
+        "reads: from all replicas",
         "wide server.lan → lan → vsan (3 stripes, 2 copies)",
         "disk (local), hosts are filled one after the other",
         "desk.nic → lan → lan of the VMs' hosts",

@@ -1,5 +1,7 @@
 //! The nodes of a distributed datastore: which piece of a virtual disk is where, and what is lost.
 
+use stormeter_site::{Distribution, ReplicaReads};
+
 use super::Resync;
 use super::build::Place;
 use super::mix::mixed;
@@ -14,6 +16,10 @@ pub(crate) struct Nodes {
     /// Capacity devices per node.
     pub(crate) devices: u32,
     pub(crate) stripe_bytes: u64,
+    /// Where pieces go.
+    pub(crate) distribution: Distribution,
+    /// Which replicas answer reads.
+    pub(crate) reads: ReplicaReads,
     /// Space of a piece on its device.
     pub(crate) piece_bytes: u64,
     /// By node and device: whether the data there is lost.
@@ -57,7 +63,10 @@ impl Nodes {
     /// Which replica of a stripe answers reads of a region: the index of its place.
     pub(super) fn read_place(&self, stripe: u32, disk: u32, offset_bytes: u64) -> Option<u32> {
         let region = (offset_bytes / REGION_BYTES) as u32;
-        let chosen = mixed(region ^ mixed(disk)) % self.replicas;
+        let chosen = match self.reads {
+            ReplicaReads::All => mixed(region ^ mixed(disk)) % self.replicas,
+            ReplicaReads::Primary => 0,
+        };
         let first = stripe * self.replicas;
         let all = (0..self.replicas).map(|next| first + (chosen + next) % self.replicas);
         // The chosen one unless it is lost.

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub)]
 
+pub mod cluster;
 pub mod device;
 pub mod single;
 

@@ -9,8 +9,8 @@ use super::limits;
 use super::part::{Part, THE_SITE, link};
 use super::value::{self, At};
 use crate::model::{
-    Adapter, Client, HostGroup, PathPolicy, Placement, PortKind, Protocol, Site, SiteDatastore,
-    Target,
+    Adapter, Client, Distribution, HostGroup, PathPolicy, Placement, PortKind, Protocol, Site,
+    SiteDatastore, Target,
 };
 
 /// What a datastore can refer to. Clusters that could not be read have only a name.
@@ -257,7 +257,11 @@ fn check(part: &Part<'_>, site: &Site, datastore: &SiteDatastore, diagnostics: &
             let devices = u64::from(nodes)
                 * u64::from(cluster.groups_per_node)
                 * u64::from(cluster.capacity_per_group);
-            if replicas <= nodes && u64::from(stripes) * u64::from(replicas) > devices {
+            let each_its_own = cluster.distribution == Distribution::Even;
+            if each_its_own
+                && replicas <= nodes
+                && u64::from(stripes) * u64::from(replicas) > devices
+            {
                 diagnostics.error_at(
                     part.place_of("stripes"),
                     format!(

@@ -196,6 +196,8 @@ keys! {
         "write-buffer": "72GB",
         "costs": "{per-read: 60000 cycles, per-write: 60000 cycles}",
         "stripe": "1MiB",
+        "distribution": "hash",
+        "reads": "primary",
         "repair-delay": "60min",
         "resync": "100MB/s",
     }
@@ -227,7 +229,7 @@ keys! {
         "per-message": "20000 cycles",
         "memory": "2GB/s",
     }
-    /// A value that nobody knows.
+    /// An unknown value.
     ASSUMED "assumed" "an entry of assumed" telling "plausible" {
         "parameter": "controllers.filer.cache.destage-depth",
         "with": "[controllers.other.cache.destage-depth]",

@@ -9,8 +9,8 @@ use super::limits;
 use super::part::{Part, THE_SITE, entries};
 use super::value::{self, At};
 use crate::model::{
-    Cache, Cluster, Controller, Cost, Device, Hits, HostGroup, Layout, Network, Protocol,
-    WriteCache,
+    Cache, Cluster, Controller, Cost, Device, Distribution, Hits, HostGroup, Layout, Network,
+    Protocol, ReplicaReads, WriteCache,
 };
 
 /// Default time to wait for a lost node: one hour (VMware vSphere 6.5, Administering VMware Virtual SAN,
@@ -204,6 +204,10 @@ pub(super) fn cluster(
     let groups_per_node = part.get("groups-per-node", value::count, diagnostics).unwrap_or(1);
     let capacity_per_group = part.get("capacity-per-group", value::count, diagnostics).unwrap_or(1);
     let stripe_bytes = part.get("stripe", value::unit_size, diagnostics).map_or(1 << 20, u64::from);
+    let distributions = [("even", Distribution::Even), ("hash", Distribution::Hash)];
+    let distribution = part.choice("distribution", &distributions, diagnostics);
+    let reads = [("all", ReplicaReads::All), ("primary", ReplicaReads::Primary)];
+    let reads = part.choice("reads", &reads, diagnostics);
     let repair_delay_ns = part.get("repair-delay", value::duration, diagnostics);
     let resync_bytes_per_s = part.get("resync", value::rate, diagnostics);
     let mut per_request = Cost::default();
@@ -242,6 +246,8 @@ pub(super) fn cluster(
         write_buffer_bytes,
         cost: per_request,
         stripe_bytes,
+        distribution: distribution.unwrap_or(Distribution::Even),
+        reads: reads.unwrap_or(ReplicaReads::All),
         repair_delay_ns: repair_delay_ns.map_or(REPAIR_DELAY_NS, |ns| ns as u64),
         resync_bytes_per_s,
     };

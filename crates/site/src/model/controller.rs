@@ -81,6 +81,27 @@ pub enum Layout {
     WriteAnywhere,
 }
 
+/// Where a cluster puts the pieces of objects; replicas of a stripe are always on different nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// On the node and device with the fewest: stripes of an object on different devices (vSAN).
+    Even,
+    /// By a hash, however full a device is, so that stripes of an object may share one (Ceph: Weil, Brandt,
+    /// Miller & Maltzahn, "CRUSH", SC 2006).
+    Hash,
+}
+
+/// Which replicas of a stripe answer reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplicaReads {
+    /// Each one a share of the addresses (vSAN).
+    All,
+    /// The first one that is not lost: its primary (Ceph).
+    Primary,
+}
+
 /// A datastore spread over the disks of many hosts (hyper-converged).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
@@ -108,6 +129,10 @@ pub struct Cluster {
     pub cost: Cost,
     /// Bytes of an object on one stripe before the next stripe starts.
     pub stripe_bytes: u64,
+    /// Where the pieces of objects go.
+    pub distribution: Distribution,
+    /// Which replicas answer reads.
+    pub reads: ReplicaReads,
     /// How long to wait for a lost node before its data is copied again. A device known to be
     /// broken, such as a failed capacity device, is not waited for.
     pub repair_delay_ns: u64,

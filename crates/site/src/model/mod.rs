@@ -16,7 +16,9 @@ mod used;
 
 use serde::{Deserialize, Serialize};
 
-pub use controller::{Cache, Cluster, Controller, Hits, Layout, WriteCache};
+pub use controller::{
+    Cache, Cluster, Controller, Distribution, Hits, Layout, ReplicaReads, WriteCache,
+};
 pub use datastore::{Client, Placement, SiteDatastore, Target};
 pub use device::{Device, DiskGroup, Hdd, Queue, Raid, Service, Spread, Ssd, StripeUnits};
 pub use host::{Cost, HostGroup, PageCache, Protocol, ProtocolOptions, Stack};

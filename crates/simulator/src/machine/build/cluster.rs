@@ -68,6 +68,7 @@ impl Builder<'_> {
             replicas: replicas.max(1),
             nodes: nodes.count,
             devices,
+            distribution: cluster.distribution,
         };
         if pieces.count().is_none() {
             return Err(MachineError::TooManyPieces {
@@ -119,6 +120,8 @@ impl Builder<'_> {
             replicas: pieces.replicas,
             devices,
             stripe_bytes,
+            distribution: cluster.distribution,
+            reads: cluster.reads,
             piece_bytes,
             lost: vec![false; room as usize],
             any_lost: false,

@@ -2,10 +2,11 @@
 //!
 //! The rule is that of the first placement: no two replicas of a stripe on one node, then the node with
 //! the fewest pieces of the object, then with the fewest of all, then at random, and there the device
-//! with the fewest. A piece that no node can take waits until something changes, for example a node
+//! with the fewest; or a hash decides, as there. A piece that no node can take waits until something changes, for example a node
 //! comes back.
 
 use rand_xoshiro::rand_core::Rng;
+use stormeter_site::Distribution;
 
 use super::super::Machine;
 use super::super::build::Place;
@@ -165,12 +166,16 @@ impl Nodes {
                 if self.lost[device] || u64::from(used) >= self.resync.pieces_per_device {
                     continue;
                 }
-                let key = (of_object[node], held.on_node[node], used);
-                let key = (key, self.resync.random.next_u64(), node, device - first);
-                best = best.map_or(Some(key), |other: (_, _, _, _)| Some(key.min(other)));
+                let counts = [of_object[node], held.on_node[node], used];
+                let key = match self.distribution {
+                    Distribution::Even => counts,
+                    Distribution::Hash => [0; 3],
+                };
+                let key = (key, self.resync.random.next_u64(), node, device - first, used);
+                best = best.map_or(Some(key), |other: (_, _, _, _, _)| Some(key.min(other)));
             }
         }
-        let ((.., before), _, node, device) = best?;
+        let (_, _, node, device, before) = best?;
         Some(Place { node: node as u16, device: device as u16, before })
     }
 }
