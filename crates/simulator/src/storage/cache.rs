@@ -21,9 +21,11 @@
 use std::collections::VecDeque;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
 use stormeter_site::{Layout, WriteCache};
 
-use super::destage::{Destage, PLACES};
+use super::destage::Destage;
+use super::in_place::InPlace;
 use super::raid::{Area, Geometry};
 use super::{Fill, Request, Settled};
 use crate::device::DeviceUse;
@@ -52,6 +54,10 @@ pub(crate) struct WriteBack {
     dirty: u64,
     /// Bytes of a load that has lasted for long: they keep room, and none of them leaves in this trial.
     held: u64,
+    /// Whether it was filled up.
+    full: bool,
+    /// Bytes of all writes, whether they were dirty before or not.
+    arrived_bytes: u64,
     /// Of these, bytes that are being written to the disks.
     leaving: u64,
     /// Accesses of destaging in progress.
@@ -70,8 +76,9 @@ pub(crate) struct WriteBack {
     current_urgency: f64,
     /// Whether all that the load touches fits into it: then it never lacks room for long.
     fits: bool,
-    /// The load, until its first write has arrived.
-    before: Option<Load>,
+    load: Load,
+    /// Whether its first write has arrived.
+    started: bool,
     /// Bytes that arrived and that left.
     moved: (u64, u64),
     usage: Usage,
@@ -103,17 +110,20 @@ impl WriteBack {
             depth: depth.max(1).saturating_mul(geometry.data_disks()),
             dirty: 0,
             held: 0,
+            full: false,
+            arrived_bytes: 0,
             leaving: 0,
             in_flight: 0,
             waiting: VecDeque::new(),
             volatile: !battery,
             flushes: VecDeque::new(),
-            destage: Destage::new(layout, geometry, volume_bytes),
+            destage: Destage::new(layout, geometry, volume_bytes, bytes),
             data_disks: geometry.data_disks(),
             unit_bytes: geometry.unit_bytes,
             current_urgency: 0.0,
             fits: u64::from(load.vms) * load.working_set_bytes <= bytes,
-            before: Some(load),
+            load,
+            started: false,
             moved: (0, 0),
             usage: Usage::default(),
         })
@@ -129,41 +139,42 @@ impl WriteBack {
         random: &mut Xoshiro256PlusPlus,
         now_ns: u64,
     ) {
-        let Some(load) = self.before.take() else { return };
+        self.started = true;
+        let load = self.load;
         if self.volatile && load.flushes {
             return;
         }
         let length = u64::from(length_bytes.max(1));
-        let working_set = match load.working_set_bytes {
-            0 => load.disk_bytes,
-            bytes => bytes.min(load.disk_bytes),
-        };
-        let mut writes = self.start_bytes / length;
-        if !self.destage.keeps_places() {
+        let places = places_of(&load, length);
+        let vms = u64::from(load.vms.max(1));
+        let Destage::InPlace(in_place) = &mut self.destage else {
             // What is overwritten is not there twice.
-            writes = writes.min(u64::from(load.vms) * working_set / length);
-        } else {
-            let places = (working_set / length).max(1);
-            let vms = u64::from(load.vms.max(1));
-            let placed = writes.min(PLACES as u64);
-            for write in 0..placed {
-                let place = match load.random > 0.0 && unit_open(random) <= load.random {
-                    true => ((unit_open(random) * places as f64) as u64).min(places - 1),
-                    false => places - 1 - write / vms % places,
-                };
-                let disk = write % vms * load.disk_bytes;
-                let within = (place * length).min(load.disk_bytes.saturating_sub(length));
-                self.destage.keep(disk + within, length, geometry);
+            let writes = (self.start_bytes / length).min(vms * places);
+            self.change(now_ns, writes * length);
+            return;
+        };
+        // What is drawn for the regions that stand for the others is there in each.
+        let one_of = in_place.one_of();
+        let (mut left, mut write) = (0, 0);
+        while left + length <= self.start_bytes / one_of && write < vms * places {
+            let (disk, place) = (write % vms, places - 1 - write / vms % places);
+            write += 1;
+            let at = match load.random > 0.0 && unit_open(random) <= load.random {
+                true => in_place.twin(random_place(in_place, &load, length, random)),
+                false => place_on(&load, disk, place, length),
+            };
+            if in_place.twin(at) == at {
+                left += in_place.keep(at, length, geometry);
             }
-            self.destage.keep_anywhere(writes - placed, (writes - placed) * length);
         }
-        self.change(now_ns, writes * length);
+        in_place.keep_unlisted(left * (one_of - 1));
+        self.change(now_ns, left * one_of);
     }
 
     /// Whether the first write is still to come.
     #[inline]
     pub(super) fn is_new(&self) -> bool {
-        self.before.is_some()
+        !self.started
     }
 
     /// What arrived and left so far.
@@ -236,7 +247,13 @@ impl WriteBack {
         geometry: &Geometry,
         now_ns: u64,
     ) -> bool {
-        if self.waiting.is_empty() && self.has_room(request) {
+        let length = u64::from(request.length_bytes);
+        // Bytes that are dirty already take no space.
+        let replaces = match &self.destage {
+            Destage::InPlace(in_place) => in_place.has_all(volume_offset, length),
+            Destage::Anywhere { .. } => false,
+        };
+        if replaces || self.waiting.is_empty() && self.has_room(request) {
             self.keep(request, volume_offset, again, geometry, now_ns);
             return true;
         }
@@ -277,14 +294,17 @@ impl WriteBack {
         now_ns: u64,
     ) {
         self.usage.writes += 1;
-        // In place, overwritten bytes are found when dirty data is sorted.
-        if self.destage.keeps_places() {
-            self.destage.keep(volume_offset, u64::from(request.length_bytes), geometry);
-        } else if again {
-            return;
+        self.arrived_bytes += u64::from(request.length_bytes);
+        let length = u64::from(request.length_bytes);
+        let new = match &mut self.destage {
+            Destage::InPlace(in_place) => in_place.keep(volume_offset, length, geometry),
+            Destage::Anywhere { .. } if again => 0,
+            Destage::Anywhere { .. } => length,
+        };
+        if new > 0 {
+            self.moved.0 += new;
+            self.change(now_ns, self.dirty + new);
         }
-        self.moved.0 += u64::from(request.length_bytes);
-        self.change(now_ns, self.dirty + u64::from(request.length_bytes));
     }
 
     /// Whether the disks should get work.
@@ -307,9 +327,9 @@ impl WriteBack {
         if waits_for_disks <= self.start_bytes {
             return 0.0;
         }
-        let piece_bytes = match self.destage.keeps_places() {
-            true => (self.moved.0 / self.usage.writes.max(1)).clamp(1, self.unit_bytes),
-            false => self.unit_bytes,
+        let piece_bytes = match self.needs_no_reads() {
+            false => (self.arrived_bytes / self.usage.writes.max(1)).clamp(1, self.unit_bytes),
+            true => self.unit_bytes,
         };
         // Half of what is free at the start of destaging is left for bursts.
         let free_bytes = (self.bytes - self.start_bytes) / 2;
@@ -331,15 +351,12 @@ impl WriteBack {
     }
 
     /// The next bytes for the disks, the place where they go, and whether old parity is useless.
-    pub(super) fn next_area(&mut self, geometry: &Geometry, now_ns: u64) -> Option<(Area, u64)> {
+    pub(super) fn next_area(&mut self, geometry: &Geometry) -> Option<(Area, u64)> {
         if !self.wants_destage() {
             return None;
         }
         let pressed = self.is_waited_for() && self.leaving == 0;
-        let (area, bytes, freed) = self.destage.next(self.dirty - self.leaving, pressed, geometry);
-        if freed > 0 {
-            self.left(freed, now_ns);
-        }
+        let (area, bytes) = self.destage.next(self.dirty - self.leaving, pressed, geometry);
         let area = area?;
         self.leaving += bytes;
         Some((area, bytes))
@@ -347,7 +364,7 @@ impl WriteBack {
 
     /// Whether written bytes go to places whose old content is not needed.
     pub(super) fn needs_no_reads(&self) -> bool {
-        !self.destage.keeps_places()
+        matches!(self.destage, Destage::Anywhere { .. })
     }
 
     /// The disks have these bytes.
@@ -367,16 +384,49 @@ impl WriteBack {
 
     /// If more arrives than leaves although destaging has all of the disks' turns, it is full from now on, as
     /// after a longer time of the same load.
-    pub(super) fn fill_up(&mut self, component: u32, now_ns: u64) -> Option<Settled> {
+    pub(super) fn fill_up(
+        &mut self,
+        component: u32,
+        geometry: &Geometry,
+        now_ns: u64,
+    ) -> Option<Settled> {
         let before = self.state(component);
         let busiest = self.urgency_of_fill() >= 1.0;
-        if self.held > 0 || self.fits || !busiest || before.growth(&Fill::default()) == 0 {
+        if self.full || self.fits || !busiest || before.growth(&Fill::default()) == 0 {
             return None;
         }
+        self.full = true;
         let room_bytes = self.bytes.saturating_sub(self.dirty);
-        self.change(now_ns, self.dirty);
-        self.held = room_bytes;
+        // In place, a longer time of random writes has left what is denser the longer ago the sweep was there.
+        let dirty = match &mut self.destage {
+            Destage::InPlace(_) if self.load.random >= 1.0 => self.leaving + self.leave(geometry),
+            _ => self.dirty,
+        };
+        self.change(now_ns, dirty);
+        self.held = self.bytes.saturating_sub(dirty);
         Some(Settled { before, room_bytes })
+    }
+
+    /// In place: replaces what does not leave yet by what earlier writes would have left of a full memory; returns its
+    /// bytes.
+    fn leave(&mut self, geometry: &Geometry) -> u64 {
+        let length = (self.arrived_bytes / self.usage.writes.max(1)).max(1);
+        let most = self.bytes.saturating_sub(self.leaving);
+        let Destage::InPlace(in_place) = &mut self.destage else { return 0 };
+        in_place.forget();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(most ^ length);
+        let one_of = in_place.one_of();
+        let mut left = 0;
+        // A memory of nearly the working set's size has most of its bytes twice by then.
+        for _ in 0..4 * most / one_of / length {
+            if left + length > most / one_of {
+                break;
+            }
+            let at = random_place(in_place, &self.load, length, &mut random);
+            left += in_place.keep(in_place.twin(at), length, geometry);
+        }
+        in_place.keep_unlisted(left * (one_of - 1));
+        left * one_of
     }
 
     fn change(&mut self, now_ns: u64, dirty: u64) {
@@ -399,6 +449,43 @@ impl WriteBack {
             busy_ns: (self.usage.full_ns + self.share() * since_ns) as u64,
             waited_ns: self.usage.waited_ns + still,
             accesses: self.usage.writes,
+        }
+    }
+}
+
+/// How many places for writes of a length a virtual disk's working set has.
+fn places_of(load: &Load, length: u64) -> u64 {
+    let working_set = match load.working_set_bytes {
+        0 => load.disk_bytes,
+        bytes => bytes.min(load.disk_bytes),
+    };
+    (working_set / length).max(1)
+}
+
+/// Where a place of a virtual disk is in the volume.
+fn place_on(load: &Load, disk: u64, place: u64, length: u64) -> u64 {
+    disk * load.disk_bytes + (place * length).min(load.disk_bytes.saturating_sub(length))
+}
+
+/// The place of a write that has not left yet: one of any age within a round of the sweep, at any place that the sweep
+/// has not been at since.
+fn random_place(
+    in_place: &InPlace,
+    load: &Load,
+    length: u64,
+    random: &mut Xoshiro256PlusPlus,
+) -> u64 {
+    let places = places_of(load, length);
+    let all = places * u64::from(load.vms.max(1));
+    // The sweep is over the places of the load; between them there is nothing to write.
+    let disk_bytes = load.disk_bytes.max(1);
+    let (disk, within) = (in_place.cursor() / disk_bytes, in_place.cursor() % disk_bytes);
+    let swept = disk * places + (within / length).min(places);
+    loop {
+        let number = ((unit_open(random) * all as f64) as u64).min(all - 1);
+        let ahead = (number + all - swept.min(all)) % all;
+        if unit_open(random) <= 1.0 - ahead as f64 / all as f64 {
+            return place_on(load, number / places, number % places, length);
         }
     }
 }

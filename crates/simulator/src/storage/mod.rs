@@ -8,6 +8,7 @@ mod array;
 mod cache;
 mod destage;
 mod hit_rate;
+mod in_place;
 mod node;
 mod plan;
 mod raid;

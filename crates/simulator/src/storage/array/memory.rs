@@ -6,7 +6,7 @@ use crate::storage::{Fill, Settled};
 impl Array {
     /// A write memory to which more comes than leaves is full from now on.
     pub(crate) fn fill_up(&mut self, now_ns: u64) -> Option<Settled> {
-        let settled = self.write_back.as_mut()?.fill_up(self.place.memory, now_ns);
+        let settled = self.write_back.as_mut()?.fill_up(self.place.memory, &self.geometry, now_ns);
         self.look_at_cache |= settled.is_some();
         settled
     }

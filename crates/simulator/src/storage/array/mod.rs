@@ -580,12 +580,10 @@ impl Array {
                 true => Phase::Write { durable: false },
                 false => Phase::BeforeWrite { durable: false },
             };
-            if let Some((area, bytes)) = write_back.next_area(&self.geometry, bench.now_ns) {
+            if let Some((area, bytes)) = write_back.next_area(&self.geometry) {
                 self.operate(area, phase, Owner::Destage(bytes), bench, ready);
                 moved = true;
             }
-            // What was written twice leaves without the disks.
-            moved |= self.write_back.as_ref().is_some_and(WriteBack::has_flushed);
             if !moved {
                 return;
             }
