@@ -13,6 +13,7 @@ mod fuzz;
 mod lab;
 mod layer_picture;
 mod layers;
+mod measured;
 mod metadata;
 mod peers;
 mod readme;
@@ -23,6 +24,7 @@ mod studies;
 mod test_programs;
 mod tidy;
 mod truth;
+mod unseen;
 
 use std::process::ExitCode;
 
@@ -34,7 +36,7 @@ cargo xtask CHORE
   test [--only STEP]…  run every check; the last line is 'N passed, M failed'
   tidy [--write]       check layers, clocks, file lengths, licences and wording; --write redraws the layers
   bench [ARGUMENT]…    benchmarks compared with fio (arguments go to stormeter-bench)
-  truth [WHICH]        check the simulator against theory, published findings, and this machine, which should be idle
+  truth [WHICH]        check the simulator against theory, published findings, this machine and a lab on it; leave the machine alone
   static               build, inspect and try the static binary (musl)
   peers                install the programs that the checks need, where possible
   fuzz [RUNS]          fuzz the protocols' decoders and sessions with mutated streams, for a long time
