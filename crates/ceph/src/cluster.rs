@@ -66,7 +66,7 @@ impl Cluster {
         Ok(running(&self.directory)?.into_iter().find(|process| process.daemon == daemon))
     }
 
-    /// An error if a daemon does not run that nobody has ended.
+    /// An error if a daemon does not run although it was not ended.
     pub(crate) fn check_alive(&self, state: &State) -> Result<(), CephError> {
         let running = running(&self.directory)?;
         let wanted = state.osds.iter().filter(|osd| !osd.ended).map(|osd| Daemon::Osd(osd.id));

@@ -22,7 +22,7 @@ impl Cluster {
     pub fn down(&self) -> Result<(), CephError> {
         let directory = &self.directory;
         let state = State::read(directory)?;
-        // A start that goes on at the same time may add one more.
+        // A start under way at the same time may add one more.
         let limit = Instant::now() + 4 * PATIENCE;
         loop {
             let (disks, daemons): (Vec<_>, Vec<_>) = running(directory)?

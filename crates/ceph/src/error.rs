@@ -84,7 +84,7 @@ pub enum CephError {
         /// The OSD.
         osd: u32,
     },
-    /// A daemon ended although nobody told it to.
+    /// A daemon ended by itself.
     #[error("{daemon} has ended; the end of its log:\n{log}")]
     Died {
         /// Its name, such as `osd.1`.

@@ -46,7 +46,7 @@ pub(crate) struct DurableWriteOptions {
     /// A directory, device, NFS export or LUN, as for `compare`
     #[arg(value_name = "DATASTORE")]
     pub(crate) datastore: String,
-    /// New file for the numbers that were acknowledged, on other storage; `-`: each line is printed, and writing goes on
+    /// New file for the numbers that were acknowledged, on other storage; `-`: each line is printed, and writing continues
     /// when a line comes back on standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: PathBuf,

@@ -166,9 +166,9 @@ fn a_flush_follows_the_writes_of_its_disk_and_only_one_slot_waits() {
         // In the order in which things happen: completed writes, and submitted flushes.
         let ended = disks.ended.iter().filter(|(_, it)| it.disk == disk && it.kind == Kind::Write);
         let writes: Vec<u64> = ended.map(|&(at_ns, _)| at_ns).collect();
-        let begun = disks.log.iter().filter(|(_, it)| it.disk == disk && it.kind == Kind::Flush);
+        let started = disks.log.iter().filter(|(_, it)| it.disk == disk && it.kind == Kind::Flush);
         let mut from_ns = 0;
-        for &(at_ns, flush) in begun.clone() {
+        for &(at_ns, flush) in started.clone() {
             // Several writes may end at once, of which the eighth makes the flush due.
             let before =
                 writes.iter().filter(|&&end_ns| end_ns > from_ns && end_ns <= at_ns).count();
@@ -176,13 +176,13 @@ fn a_flush_follows_the_writes_of_its_disk_and_only_one_slot_waits() {
             assert!(flush.slot >= 12 && flush.slot < 24);
             from_ns = at_ns;
         }
-        let flushes = begun.count();
+        let flushes = started.count();
         assert!(flushes.abs_diff(writes.len() / 8) <= 1, "{flushes} for {} writes", writes.len());
         // The slot that waits has nothing else outstanding, the other three go on.
         let of_slot = |slot: u32| disks.log.iter().filter(move |(_, it)| it.slot == slot);
         for &(at_ns, flush) in disks.log.iter().filter(|(_, it)| it.kind == Kind::Flush) {
             let others = of_slot(flush.slot - 12)
-                .filter(|&&(begun_ns, _)| begun_ns >= at_ns && begun_ns < at_ns + FLUSH_NS);
+                .filter(|&&(started_ns, _)| started_ns >= at_ns && started_ns < at_ns + FLUSH_NS);
             assert_eq!(others.count(), 0);
         }
     }
@@ -234,10 +234,10 @@ fn an_open_loop_and_bursts_do_not_wait_and_have_one_flush_outstanding_a_disk() {
                 let own = list.iter().filter(|(_, it)| it.disk == disk && it.kind == Kind::Flush);
                 own.map(|&(at_ns, _)| at_ns).collect()
             };
-            let (begun, ended) = (of(&disks.log), of(&disks.ended));
-            assert_eq!(begun.len(), ended.len(), "the trial waits for the last");
-            assert!(begun.len() > 40, "{}", begun.len());
-            assert!(begun[1..].iter().zip(&ended).all(|(next, last)| next >= last));
+            let (started, ended) = (of(&disks.log), of(&disks.ended));
+            assert_eq!(started.len(), ended.len(), "the trial waits for the last");
+            assert!(started.len() > 40, "{}", started.len());
+            assert!(started[1..].iter().zip(&ended).all(|(next, last)| next >= last));
         }
     }
 }

@@ -26,7 +26,7 @@ struct Scripted<F> {
     time: Time,
     /// What the operation does that begins now: times after now, and changes.
     script: F,
-    begun: Vec<(u32, u64)>,
+    started: Vec<(u32, u64)>,
     due: BTreeMap<(u64, usize), SessionEvent>,
     count: usize,
 }
@@ -34,7 +34,7 @@ struct Scripted<F> {
 impl<F: FnMut(u32, u64) -> Vec<(u64, SessionChange)>> Sessions for Scripted<F> {
     fn begin(&mut self, session: u32) -> Result<(), DisksError> {
         let now_ns = self.time.0.get();
-        self.begun.push((session, now_ns));
+        self.started.push((session, now_ns));
         for (after_ns, what) in (self.script)(session, now_ns) {
             self.count += 1;
             self.due.insert((now_ns + after_ns, self.count), SessionEvent { session, what });
@@ -79,9 +79,10 @@ fn run(
 ) -> (Sample, Vec<(u32, u64)>) {
     let time = Time::default();
     let mut clock = time.clone();
-    let mut sessions = Scripted { time, script, begun: Vec::new(), due: BTreeMap::new(), count: 0 };
+    let mut sessions =
+        Scripted { time, script, started: Vec::new(), due: BTreeMap::new(), count: 0 };
     let sample = drive_sessions(trial, || Some(0), &mut sessions, &mut clock, &mut ());
-    (sample, sessions.begun)
+    (sample, sessions.started)
 }
 
 const ENDED: SessionChange = SessionChange::Ended { kind: Kind::Write };
@@ -110,7 +111,7 @@ fn assert_sound(sample: &Sample) {
 
 #[test]
 fn operations_follow_one_another_and_count_in_the_window_only() {
-    let (sample, begun) = run(&trial(), |_, _| vec![(30 * MS, moved(7)), (50 * MS, ENDED)]);
+    let (sample, started) = run(&trial(), |_, _| vec![(30 * MS, moved(7)), (50 * MS, ENDED)]);
     assert_eq!(sample.ended, Ended::Completed);
     assert_eq!(sample.window_ns, 1000 * MS);
     assert_sound(&sample);
@@ -122,7 +123,7 @@ fn operations_follow_one_another_and_count_in_the_window_only() {
     assert_eq!(sample.outstanding_mean, 2.0);
     let numbers: Vec<u32> = sample.disks.iter().map(|disk| disk.disk).collect();
     assert_eq!(numbers, [4, 5]);
-    assert_eq!(begun.iter().filter(|(session, _)| *session == 0).count(), 22);
+    assert_eq!(started.iter().filter(|(session, _)| *session == 0).count(), 22);
     assert_eq!(sample.updates, None);
 }
 
@@ -143,26 +144,26 @@ fn bytes_count_when_they_pass_even_if_no_operation_ends() {
 #[test]
 fn pauses_are_about_their_mean_and_sessions_do_not_keep_step() {
     let trial = SessionTrial { pause_ns: 40 * MS, duration_ns: 20_000 * MS, ..trial() };
-    let (sample, begun) = run(&trial, |_, _| vec![(10 * MS, ENDED)]);
+    let (sample, started) = run(&trial, |_, _| vec![(10 * MS, ENDED)]);
     assert_sound(&sample);
     for session in 0..2 {
         let own: Vec<u64> =
-            begun.iter().filter(|(of, _)| *of == session).map(|(_, at_ns)| *at_ns).collect();
+            started.iter().filter(|(of, _)| *of == session).map(|(_, at_ns)| *at_ns).collect();
         let gaps = own.windows(2).map(|pair| pair[1] - pair[0] - 10 * MS);
         assert!(gaps.clone().all(|gap| (20 * MS..60 * MS).contains(&gap)));
         let mean = gaps.clone().sum::<u64>() as f64 / (own.len() - 1) as f64;
         assert!((mean / (40 * MS) as f64 - 1.0).abs() < 0.05, "{mean}");
         assert!(own[0] < 40 * MS);
     }
-    let times = |session| begun.iter().filter(move |(of, _)| *of == session).map(|(_, at)| at);
+    let times = |session| started.iter().filter(move |(of, _)| *of == session).map(|(_, at)| at);
     assert!(times(0).zip(times(1)).all(|(a, b)| a != b));
     let again = run(&trial, |_, _| vec![(10 * MS, ENDED)]).1;
-    assert_eq!(begun, again, "a seed gives the same pauses");
+    assert_eq!(started, again, "a seed gives the same pauses");
 }
 
 #[test]
 fn failures_are_counted_keep_little_s_law_and_are_not_repeated_at_once() {
-    let (sample, begun) = run(&trial(), |session, now_ns| match (session, now_ns) {
+    let (sample, started) = run(&trial(), |session, now_ns| match (session, now_ns) {
         (0, 300_000_000..600_000_000) => vec![(20 * MS, moved(3)), (120 * MS, refused())],
         _ => vec![(50 * MS, moved(5)), (50 * MS, ENDED)],
     });
@@ -171,8 +172,8 @@ fn failures_are_counted_keep_little_s_law_and_are_not_repeated_at_once() {
     assert_eq!(sample.writes.errors, 1);
     assert_eq!(sample.io_failures.len(), 1);
     assert_eq!(sample.io_failures[0].disk, 4);
-    let failing = begun.iter().find(|(of, at_ns)| *of == 0 && *at_ns >= 300 * MS).unwrap();
-    let after = begun.iter().find(|(of, at_ns)| *of == 0 && *at_ns > failing.1).unwrap();
+    let failing = started.iter().find(|(of, at_ns)| *of == 0 && *at_ns >= 300 * MS).unwrap();
+    let after = started.iter().find(|(of, at_ns)| *of == 0 && *at_ns > failing.1).unwrap();
     assert_eq!(after.1 - failing.1, (120 + 250) * MS);
 }
 

@@ -196,32 +196,32 @@ mod tests {
 
     /// Reports each reading, and returns from it when it may.
     struct Steered {
-        begun: Sender<()>,
+        started: Sender<()>,
         may_return: Receiver<()>,
     }
 
     impl MonitorSource for Steered {
         fn read(&mut self) -> Result<Vec<GuestReading>, MonitorSourceError> {
-            let _ = self.begun.send(());
+            let _ = self.started.send(());
             let _ = self.may_return.recv();
             Ok(vec![guest(0)])
         }
     }
 
     fn steered() -> (Steered, Receiver<()>, Sender<()>) {
-        let ((begun, seen), (go, may_return)) = (mpsc::channel(), mpsc::channel());
-        (Steered { begun, may_return }, seen, go)
+        let ((started, seen), (go, may_return)) = (mpsc::channel(), mpsc::channel());
+        (Steered { started, may_return }, seen, go)
     }
 
     const SPAN: WatchSpan = WatchSpan { interval: LONG, length: None };
 
     #[test]
     fn a_short_trial_has_one_row_and_one_without_load_none() {
-        let (source, begun, go) = steered();
+        let (source, started, go) = steered();
         let mut watched = Watched::new(Box::new(source), LONG);
         assert_eq!(watched.stop().guests, [], "no load started");
         watched.start(Instant::now(), SPAN);
-        begun.recv().unwrap();
+        started.recv().unwrap();
         // For the reading at the start and the one at the end.
         (0..2).for_each(|_| go.send(()).unwrap());
         let seen = watched.stop();
@@ -231,44 +231,44 @@ mod tests {
 
     #[test]
     fn a_trial_that_starts_again_is_watched_from_there() {
-        let (source, begun, go) = steered();
+        let (source, started, go) = steered();
         let mut watched = Watched::new(Box::new(source), LONG);
         (0..3).for_each(|_| go.send(()).unwrap());
         watched.start(Instant::now(), SPAN);
-        begun.recv().unwrap();
+        started.recv().unwrap();
         watched.start(Instant::now(), SPAN);
-        begun.recv().unwrap();
+        started.recv().unwrap();
         let seen = watched.stop();
         assert_eq!(seen.guests[0].rows.len(), 1, "{seen:?}");
     }
 
     #[test]
     fn a_window_that_is_over_is_not_watched_further() {
-        let (source, begun, go) = steered();
+        let (source, started, go) = steered();
         let mut watched = Watched::new(Box::new(source), LONG);
         (0..9).for_each(|_| go.send(()).unwrap());
         let length = Some(Duration::from_millis(1));
         // A thread that first runs when the window is over has nothing to read.
         while {
             watched.start(Instant::now(), WatchSpan { length, ..SPAN });
-            begun.recv_timeout(Duration::from_secs(1)).is_err()
+            started.recv_timeout(Duration::from_secs(1)).is_err()
         } {
             assert_eq!(watched.stop().guests, []);
         }
-        begun.recv().unwrap();
+        started.recv().unwrap();
         let seen = watched.stop();
         assert_eq!(seen.guests[0].rows.len(), 1, "{seen:?}");
-        assert!(begun.try_recv().is_err(), "the end was read once");
+        assert!(started.try_recv().is_err(), "the end was read once");
     }
 
     #[test]
     fn a_silent_source_is_waited_for_once() {
-        let (source, begun, go) = steered();
+        let (source, started, go) = steered();
         let mut watched = Watched::new(Box::new(source), Duration::from_millis(1));
         for trial in 0..3 {
             watched.start(Instant::now(), SPAN);
             if trial == 0 {
-                begun.recv().unwrap();
+                started.recv().unwrap();
             }
             let seen = watched.stop();
             assert_eq!(seen.guests, []);
@@ -276,6 +276,6 @@ mod tests {
         }
         drop(go);
         // At most the end of the first trial.
-        assert!(begun.iter().count() < 2, "it was asked in a later trial");
+        assert!(started.iter().count() < 2, "it was asked in a later trial");
     }
 }

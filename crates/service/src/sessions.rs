@@ -260,11 +260,11 @@ impl Sessions for ServiceSessions {
         let user = &mut self.users[session as usize];
         user.busy = true;
         let is_ready = user.talk.is_ready();
-        let begun = self.with(session, |talk, way| match is_ready {
+        let started = self.with(session, |talk, way| match is_ready {
             true => talk.begin(way),
             false => talk.connect(way),
         });
-        if let Err(trouble) = begun {
+        if let Err(trouble) = started {
             self.lost(session, &trouble);
         }
         Ok(())

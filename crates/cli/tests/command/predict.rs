@@ -141,7 +141,7 @@ fn what_holds_a_cell_back_is_named() {
     assert_eq!(local["bottleneck"], "own", "{local:#}");
 }
 
-/// The disk of one's own decides, and nobody knows how quick it is. The filer's destaging is a default, which reads do not
+/// The local disk decides, and how quick it is is unknown. The filer's destaging is a default, which reads do not
 /// rest on.
 #[test]
 fn an_answer_that_rests_on_an_assumed_value_names_it_and_what_it_would_be() {

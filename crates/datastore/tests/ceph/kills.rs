@@ -27,7 +27,7 @@ const SEED: u64 = 20;
 const DISK: u64 = 2 * MIB;
 /// A kill comes after a number of groups of records that is smaller than this.
 const KILL_WITHIN: u64 = 30;
-/// Long enough to see how it goes on after a kill: until peers have noticed it, nothing is served.
+/// Long enough to see how it recovers from a kill: until peers have noticed it, nothing is served.
 const TRIAL_MS: u64 = 3000;
 const PATIENCE: Duration = Duration::from_secs(120);
 const PATIENCE_NS: u64 = PATIENCE.as_nanos() as u64;

@@ -35,7 +35,7 @@ fn refusal(datastore: &Datastore) -> String {
     ran.expect_err("it began").to_string()
 }
 
-/// The images go, and those of nobody else were there.
+/// The images go, and no other ones were there.
 fn assert_removed(bench: &Bench, datastore: Datastore) {
     assert_eq!(datastore.remove(), None);
     assert_eq!(image_names(bench), Vec::<String>::new());

@@ -61,7 +61,7 @@ impl Random {
     }
 }
 
-/// A clock that goes on by itself.
+/// A clock that advances by itself.
 #[derive(Debug, Default)]
 pub(crate) struct Ticks(u64);
 

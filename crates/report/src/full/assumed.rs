@@ -1,4 +1,4 @@
-//! The answers and cells of a prediction that rest on values of its site which nobody knows, in words.
+//! The answers and cells of a prediction that rest on unknown values of its site, in words.
 
 use stormeter_results::{AssumedEffect, OtherValue};
 use stormeter_statistics::Answer;

@@ -1,4 +1,4 @@
-//! An answer that rests on a value of the site which nobody knows.
+//! An answer that rests on an unknown value of the site.
 
 use serde::{Deserialize, Serialize};
 use stormeter_results::OtherValue;

@@ -63,7 +63,7 @@ impl Handshake {
         Self { password, state: State::Version, minor: 8 }
     }
 
-    /// Goes on as far as the received bytes allow.
+    /// Continues as far as the received bytes allow.
     pub(crate) fn go_on(&mut self, inbox: &mut Inbox) -> Result<Progress, Trouble> {
         let progress = match self.state {
             State::Version => self.version(inbox)?,

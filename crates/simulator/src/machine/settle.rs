@@ -2,7 +2,7 @@
 //!
 //! A memory of tens of gigabytes that fills by some megabytes a second takes hours until it is full, and from then
 //! on writes are as fast as the disks behind it. A trial of seconds would see the memory only, and predict what
-//! nobody who runs the load all day will get. So, where a site asks for the steady state, its memories are looked at
+//! no load that runs all day will get. So, where a site asks for the steady state, its memories are looked at
 //! while the trial is still in its ramp: those to which more comes than leaves are full from then on, and the rest
 //! of the ramp is for the queues to form before them. What they took while they were fresh, and how long they would
 //! have stayed so, is kept for the notes.

@@ -50,7 +50,7 @@ struct File {
     /// What is in memory.
     held: Ranges,
     dirty: Ranges,
-    /// Where writing back goes on.
+    /// Where writing back continues.
     written_to: u64,
     /// How many requests write back.
     writing: u32,

@@ -1,4 +1,4 @@
-//! Reads `assumed`: which values of a site nobody knows, and what else they may plausibly be. Defaults that a file leaves
+//! Reads `assumed`: which values of a site are unknown, and what else they may plausibly be. Defaults that a file leaves
 //! to this reader are assumed, too, as far as they can decide a prediction.
 //!
 //! A prediction is repeated with each of the other values, so that an answer which rests on one of them can say so.

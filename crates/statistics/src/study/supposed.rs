@@ -1,4 +1,4 @@
-//! Other values of cells than those of their trials: what a prediction would have if a value that nobody knows were
+//! Other values of cells than those of their trials: what a prediction would have if an unknown value were
 //! another one.
 
 use std::collections::HashMap;

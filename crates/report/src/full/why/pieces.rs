@@ -59,7 +59,7 @@ pub(super) fn background(why: &CellWhy) -> String {
         if one.kind == ComponentKind::Disks && !has_cache {
             return format!(
                 " {} is {busy} busy, most of it with emptying the caches of its disks, which requests \
-                 hardly wait for: that goes on at any load and does not tell how much more it could take.",
+                 hardly wait for: that happens at any load and does not tell how much more it could take.",
                 one.name
             );
         }
