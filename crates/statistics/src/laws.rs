@@ -43,8 +43,9 @@ const GROWING_SD: f64 = 3.0;
 
 /// Checks one trial against all laws that concern a single trial.
 pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
+    // Failed I/Os first: they disturb what the other laws count.
     let checks =
-        [throughput, little, answered_at_once, tallies, ceiling, errors, backlog, lateness];
+        [errors, throughput, little, answered_at_once, tallies, ceiling, backlog, lateness];
     let mut found: Vec<_> = checks.iter().filter_map(|check| check(facts)).collect();
     if let Some(cpu) = facts.cpu {
         found.extend(check_cpus(cpu, facts.sample.window_ns));
@@ -55,7 +56,7 @@ pub fn check_trial(facts: &TrialFacts<'_>) -> Vec<LawFinding> {
 /// Checks a trial of fixed work, which ends when its work is done, against the laws about its
 /// counters and its end. The sizes of its I/Os and their number at once are up to the work.
 pub fn check_fixed_work(sample: &Sample) -> Vec<LawFinding> {
-    [counted(sample), ended(sample)].into_iter().flatten().collect()
+    [ended(sample), counted(sample)].into_iter().flatten().collect()
 }
 
 /// Checks a trial of sessions with a service, or of desktops: what moves in an operation is up to these.
@@ -66,7 +67,7 @@ pub fn check_sessions(sample: &Sample, cpu: &CpuUsage) -> Vec<LawFinding> {
 }
 
 fn sessions(sample: &Sample) -> Vec<LawFinding> {
-    let found = [little_of(sample), counted(sample), ended(sample)].into_iter().flatten();
+    let found = [ended(sample), little_of(sample), counted(sample)].into_iter().flatten();
     found.chain(desktop_laws::check(sample)).collect()
 }
 
@@ -299,6 +300,20 @@ mod tests {
             lie(&mut sample);
             assert_eq!(findings(&sample, None), [(law, Severity::Invalid)], "lie {index}");
         }
+    }
+
+    /// Failed I/Os that took long leave the sum of latencies short, and are what is wrong.
+    #[test]
+    fn failed_operations_come_before_the_laws_that_they_disturb() {
+        let mut sample = sample_of(&trial(), FaultPlan::default());
+        sample.reads.errors = 10;
+        sample.reads.latency_sum_ns /= 2;
+        let kind = WorkloadKind::Io(trial().workload);
+        let broken = broken_law(&kind, &sample, false);
+        assert!(matches!(broken, Some(Fact::IoErrors { count: 10, .. })), "{broken:?}");
+        let sessions = check_sessions(&sample, &CpuUsage::default());
+        let first = sessions.first().map(|finding| &finding.fact);
+        assert!(matches!(first, Some(Fact::IoErrors { count: 10, .. })), "{sessions:?}");
     }
 
     /// What a session moves in an operation is up to its service, and everything else is law to it, too.
