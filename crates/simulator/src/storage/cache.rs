@@ -52,14 +52,14 @@ pub(crate) struct WriteBack {
     depth: u32,
     /// Bytes that the disks do not have.
     dirty: u64,
+    /// Of these, bytes that are being written to the disks.
+    leaving: u64,
     /// Bytes of a load that has lasted for long: they keep room, and none of them leaves in this trial.
     held: u64,
     /// Whether it was filled up.
     full: bool,
     /// Bytes of all writes, whether they were dirty before or not.
     arrived_bytes: u64,
-    /// Of these, bytes that are being written to the disks.
-    leaving: u64,
     /// Accesses of destaging in progress.
     pub(super) in_flight: u32,
     /// Writes that wait for space, and since when.
@@ -294,8 +294,8 @@ impl WriteBack {
         now_ns: u64,
     ) {
         self.usage.writes += 1;
-        self.arrived_bytes += u64::from(request.length_bytes);
         let length = u64::from(request.length_bytes);
+        self.arrived_bytes += length;
         let new = match &mut self.destage {
             Destage::InPlace(in_place) => in_place.keep(volume_offset, length, geometry),
             Destage::Anywhere { .. } if again => 0,
