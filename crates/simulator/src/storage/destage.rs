@@ -10,9 +10,6 @@ use stormeter_site::Layout;
 use super::in_place::InPlace;
 use super::raid::{Area, Geometry, Shape};
 
-/// What is written at least, usually.
-const PAGE_BYTES: u64 = 4096;
-
 /// What is dirty.
 #[derive(Debug)]
 pub(super) enum Destage {
@@ -34,12 +31,7 @@ impl Destage {
     ) -> Self {
         let anywhere = layout == Layout::WriteAnywhere && geometry.data * geometry.groups > 1;
         if !anywhere {
-            return Destage::InPlace(InPlace::new(
-                volume_bytes,
-                memory_bytes,
-                PAGE_BYTES,
-                geometry,
-            ));
+            return Destage::InPlace(InPlace::new(volume_bytes, memory_bytes, geometry));
         }
         let used = volume_bytes.div_ceil(geometry.stripe_bytes()).max(1);
         match geometry.capacity_bytes() {

@@ -17,6 +17,8 @@ use super::raid::{Area, Geometry, Shape};
 
 /// Number of runs whose places are stored, about.
 const PLACES: u64 = 1 << 16;
+/// What is written at least, usually.
+const PAGE_BYTES: u64 = 4096;
 /// Without parity, neighbours are combined up to this size: one transfer of a SCSI disk.
 const TOGETHER_BYTES: u64 = 1 << 20;
 /// The most units of a stripe that a shape can name.
@@ -44,17 +46,12 @@ pub(super) struct InPlace {
 }
 
 impl InPlace {
-    /// Of a memory of this size, for writes of about this length.
-    pub(super) fn new(
-        volume_bytes: u64,
-        memory_bytes: u64,
-        write_bytes: u64,
-        geometry: &Geometry,
-    ) -> Self {
+    /// Of a memory of this size.
+    pub(super) fn new(volume_bytes: u64, memory_bytes: u64, geometry: &Geometry) -> Self {
         let stripe_bytes = geometry.stripe_bytes();
         let whole = has_rows(geometry) || stripe_bytes <= TOGETHER_BYTES;
         let region_bytes = if whole { stripe_bytes } else { TOGETHER_BYTES };
-        let runs = memory_bytes / write_bytes.clamp(1, 4096);
+        let runs = memory_bytes / PAGE_BYTES;
         Self {
             dirty: BTreeMap::new(),
             cursor: (0, 0),
@@ -314,7 +311,7 @@ mod tests {
     #[test]
     fn what_shares_parity_is_put_together_and_written_once() {
         let geometry = Geometry::new(&group(Raid::Raid5, 5, 1));
-        let mut dirty = InPlace::new(1 << 30, 1, 4096, &geometry);
+        let mut dirty = InPlace::new(1 << 30, 1, &geometry);
         let stripe = 4 * UNIT;
         // A later stripe first; in the first stripe a page, the same page again, one in the same row of another unit,
         // and one in another row; the second stripe completely, in pieces and out of order.
@@ -343,7 +340,7 @@ mod tests {
         for raid in [Raid::Raid0, Raid::Raid5] {
             let geometry = Geometry::new(&group(raid, 5, 1));
             let whole = geometry.stripe_bytes();
-            let mut dirty = InPlace::new(1 << 30, 1, 4096, &geometry);
+            let mut dirty = InPlace::new(1 << 30, 1, &geometry);
             for stripe in [2, 7] {
                 dirty.keep(stripe * whole, 4096, &geometry);
             }
@@ -367,7 +364,7 @@ mod tests {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
             let mut draw = |below: u64| random.next_u64() % below;
             let volume_sectors = 4096u64;
-            let mut dirty = InPlace::new(volume_sectors * 512, 1, 512, &geometry);
+            let mut dirty = InPlace::new(volume_sectors * 512, 1, &geometry);
             let mut sectors = vec![false; volume_sectors as usize];
             for step in 0..5000 {
                 let from = draw(volume_sectors - 300);
@@ -402,7 +399,7 @@ mod tests {
     /// Pages for each access of a sweep, in a steady state of random writes.
     fn pages_together(memory_bytes: u64, geometry: &Geometry) -> (f64, u64) {
         let volume_bytes = 1u64 << 30;
-        let mut dirty = InPlace::new(volume_bytes, memory_bytes, 4096, geometry);
+        let mut dirty = InPlace::new(volume_bytes, memory_bytes, geometry);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let (mut there, mut writes) = (0, 0u64);
         let (mut pages, mut accesses) = (0, 0);
@@ -439,7 +436,7 @@ mod tests {
         for raid in [Raid::Raid0, Raid::Raid5] {
             let geometry = Geometry::new(&group(raid, 5, 1));
             let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-            let mut dirty = InPlace::new(1 << 30, 100 * 4096 * PLACES, 4096, &geometry);
+            let mut dirty = InPlace::new(1 << 30, 100 * 4096 * PLACES, &geometry);
             let mut kept = 0;
             for _ in 0..10_000 {
                 kept += dirty.keep(random.next_u64() % (1 << 18) * 4096, 4096, &geometry);
