@@ -30,6 +30,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-trial", uses: These(&["units", "disk"]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
+    Layer { package: "stormeter-import", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },

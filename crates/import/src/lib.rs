@@ -1,0 +1,13 @@
+//! Results of other storage benchmarks, read as plain values.
+//!
+//! Text in, [`Imported`] out: which tool, which runs, and of each run what its file carries, with the precision of
+//! what was printed. Nothing is computed that the file does not say, so that the laws of `audit` check the file's
+//! own figures against each other. Pure: no files, no clocks.
+
+mod error;
+mod figure;
+mod run;
+
+pub use error::ImportError;
+pub use figure::Figure;
+pub use run::{Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way};
