@@ -30,7 +30,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-trial", uses: These(&["units", "disk"]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
-    Layer { package: "stormeter-import", uses: These(&["units"]), pure: true },
+    Layer { package: "stormeter-import", uses: These(&[]), pure: true },
     Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },
@@ -80,6 +80,11 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer {
         package: "stormeter-replicate",
         uses: These(&["schema", "yaml", "study", "statistics"]),
+        pure: true,
+    },
+    Layer {
+        package: "stormeter-audit",
+        uses: These(&["schema", "import", "statistics", "replicate"]),
         pure: true,
     },
     Layer {

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Calibrate(CalibrateOptions),
     /// Show a results file again: as tables, as a page, as JSON
     Report(ReportOptions),
+    /// Check results against the laws that any result must obey
+    Audit(AuditOptions),
     /// Recompute a published study and check it against results
     Replicate(ReplicateOptions),
     /// Measure the load generator itself, without any storage
@@ -178,6 +180,8 @@ pub(crate) enum SchemaName {
     Report,
     /// What `replicate --json` prints
     Replicate,
+    /// What `audit --json` prints
+    Audit,
 }
 
 #[derive(Debug, Args)]
@@ -193,6 +197,28 @@ pub(crate) struct ReportOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Reads tables of published or printed figures (docs/audit.md has the format), results of other tools, and \
+results files. Each finding says which law it is about, the numbers, what explains them and what to do: \
+BROKEN cannot be true, DOUBTFUL is possible and unlikely, a NOTE is worth knowing. The digits decide: 1.15 is \
+1.145 to 1.155.
+
+Exit codes: 0 nothing is broken, 2 a file cannot be read, 5 something is broken.
+
+Examples:
+  stormeter audit table.yaml
+  stormeter audit studies/*/published.yaml
+  stormeter audit night.db --json")]
+pub(crate) struct AuditOptions {
+    /// Tables, results of other tools, results files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

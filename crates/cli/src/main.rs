@@ -87,6 +87,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::MeasureSite(options) => commands::measure_site::run(&options),
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options, color),
+        Command::Audit(options) => commands::audit::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Durable(options) => commands::durable::run(&options),

@@ -6,8 +6,12 @@
 
 mod error;
 mod figure;
+mod format;
 mod run;
 
 pub use error::ImportError;
 pub use figure::Figure;
-pub use run::{Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way};
+pub use format::read;
+pub use run::{
+    Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way,
+};

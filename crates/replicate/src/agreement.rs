@@ -54,7 +54,7 @@ pub enum How {
 
 /// The result of a recomputation.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// Whether it agrees.
     pub agreement: Agreement,
     /// In which way it agrees.
@@ -71,7 +71,10 @@ pub(crate) struct Outcome {
 pub(crate) type Failure = ExpressionError;
 
 /// Recomputes a finding.
-pub(crate) fn recompute(
+///
+/// # Errors
+/// The expression has no value, or not the kind of value that the claim needs.
+pub fn recompute(
     claim: &Claim,
     computation: &Computation,
     tables: &Tables,
@@ -197,6 +200,19 @@ pub(crate) fn range(expression: &Expression, tables: &Tables) -> Result<(f64, f6
     at(downwards);
     at(upwards);
     Ok((low, high))
+}
+
+/// Lowest value, value and highest value of a number, given the rounding of the printed inputs.
+///
+/// # Errors
+/// The expression has no value.
+pub fn expression_range(
+    expression: &Expression,
+    tables: &Tables,
+) -> Result<(f64, f64, f64), ExpressionError> {
+    let middle = number(&expression.evaluate(&mut Scope::new(tables))?);
+    let (low, high) = range(expression, tables)?;
+    Ok((low, middle, high))
 }
 
 fn number(value: &Value) -> f64 {

@@ -14,12 +14,17 @@ mod expression;
 mod printed;
 mod published;
 mod read;
+mod read_findings;
+mod read_sheet;
+mod read_tables;
 mod replicate;
+mod role;
+mod sheet;
 mod source;
 mod table;
 mod terminal;
 
-pub use agreement::{ABOUT, Agreement, How};
+pub use agreement::{ABOUT, Agreement, How, Outcome, expression_range, recompute};
 pub use answers::{AnswerSource, AskedAnswer, Observed, ObservedOutcome, SourceAnswer};
 pub use embedded::{STUDIES, embedded};
 pub use expression::{
@@ -31,7 +36,9 @@ pub use replicate::{
     Recomputed, ReplicateError, ReplicateTable, Row, SCHEMA, SCHEMA_VERSION, SoundResult,
     Soundness, StudyHead, Tally, derived_schema, replicate,
 };
+pub use role::Role;
+pub use sheet::{Base, Better, Limit, PairClaim, Relation, SameClaim, Sheet};
 pub use source::ReadError;
 pub use stormeter_yaml::FileNote;
-pub use table::{Cell, CellPlace, Column, Found, Table, TableCount, Tables};
+pub use table::{Cell, CellPlace, Column, Found, Held, Table, TableCount, Tables};
 pub use terminal::{overview, terminal};

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::printed::Printed;
+use crate::role::Role;
 
 /// A table of a study.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,23 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, each with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
+    /// Settings of all rows.
+    pub holds: Vec<Held>,
+    /// All rows had one load: the same request size and the same number outstanding, whatever they are.
+    pub same_load: bool,
+    /// Each row sums up the table that it is named after, column by column, by this.
+    pub summarises: Option<Role>,
+}
+
+/// A setting of all rows of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Held {
+    /// What it is.
+    pub role: Role,
+    /// Its value, as it is written.
+    pub printed: Printed,
+    /// Its unit; empty: none.
+    pub unit: String,
 }
 
 /// A column of a table.
@@ -30,6 +48,8 @@ pub struct Column {
     pub unit: String,
     /// Its numbers are counts or settings: printing loses no digits.
     pub exact: bool,
+    /// What it is, if that is known.
+    pub role: Option<Role>,
 }
 
 /// The content of a table cell.
@@ -77,8 +97,43 @@ pub struct TableCount {
 }
 
 impl Tables {
-    /// What `table.column` or `table.row.column` refers to; the error lists what exists instead.
+    /// What `table.column` or `table.row.column` refers to; the error lists what exists instead, or says which row
+    /// has no number there.
     pub fn find(&self, steps: &[String]) -> Result<Found<'_>, String> {
+        let (places, is_column) = self.places(steps)?;
+        let mut cells = Vec::with_capacity(places.len());
+        for place in places {
+            match self.cell(place) {
+                Cell::Number(printed) => cells.push((place, printed)),
+                Cell::Name(text) => return Err(names(steps, text)),
+                Cell::Missing => {
+                    return Err(format!(
+                        "{} has no printed value in row {}; use the rows that have one",
+                        steps.join("."),
+                        place.row + 1
+                    ));
+                }
+            }
+        }
+        Ok(Found { cells, is_column })
+    }
+
+    /// The same without the rows that have no number there.
+    pub fn find_present(&self, steps: &[String]) -> Result<Found<'_>, String> {
+        let (places, is_column) = self.places(steps)?;
+        let mut cells = Vec::with_capacity(places.len());
+        for place in places {
+            match self.cell(place) {
+                Cell::Number(printed) => cells.push((place, printed)),
+                Cell::Name(text) => return Err(names(steps, text)),
+                Cell::Missing => {}
+            }
+        }
+        Ok(Found { cells, is_column })
+    }
+
+    /// The cells of a path, and whether it names a column.
+    fn places(&self, steps: &[String]) -> Result<(Vec<CellPlace>, bool), String> {
         let (name, row_name, column_name) = match steps {
             [table, column] => (table, None, column),
             [table, row, column] => (table, Some(row), column),
@@ -107,28 +162,12 @@ impl Tables {
                 row..row + 1
             }
         };
-        let mut cells = Vec::with_capacity(rows.len());
-        for row in rows {
-            match &table.rows[row][column] {
-                Cell::Number(printed) => {
-                    cells.push((CellPlace { table: table_index, row, column }, printed));
-                }
-                Cell::Name(text) => {
-                    return Err(format!(
-                        "{} holds the name `{text}` and no number",
-                        steps.join(".")
-                    ));
-                }
-                Cell::Missing => {
-                    return Err(format!(
-                        "{} has no printed value in row {}; use the rows that have one",
-                        steps.join("."),
-                        row + 1
-                    ));
-                }
-            }
-        }
-        Ok(Found { cells, is_column: row_name.is_none() })
+        let places = rows.map(|row| CellPlace { table: table_index, row, column }).collect();
+        Ok((places, row_name.is_none()))
+    }
+
+    fn cell(&self, place: CellPlace) -> &Cell {
+        &self.0[place.table].rows[place.row][place.column]
     }
 
     /// The largest change that rounding can have made to the number there: half of its last digit,
@@ -157,6 +196,10 @@ pub(crate) fn key(row: &[Cell]) -> Option<&String> {
         Some(Cell::Name(name)) => Some(name),
         _ => None,
     }
+}
+
+fn names(steps: &[String], text: &str) -> String {
+    format!("{} holds the name `{text}` and no number", steps.join("."))
 }
 
 fn missing<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {

@@ -9,7 +9,8 @@ use stormeter_replicate::{
 
 /// A table `t` with rows `x` and `y` and a table `u` without row names.
 fn tables() -> Tables {
-    let column = |name: &str| Column { name: name.into(), unit: "ms".into(), exact: false };
+    let column =
+        |name: &str| Column { name: name.into(), unit: "ms".into(), exact: false, role: None };
     let number = |text: &str| Cell::Number(Printed::read(text).unwrap());
     let name = |text: &str| Cell::Name(text.into());
     Tables(vec![
@@ -22,6 +23,9 @@ fn tables() -> Tables {
                 vec![name("x"), number("1.5"), number("4")],
                 vec![name("y"), number("2.5"), Cell::Missing],
             ],
+            holds: Vec::new(),
+            same_load: false,
+            summarises: None,
         },
         Table {
             name: "u".into(),
@@ -29,6 +33,9 @@ fn tables() -> Tables {
             about: "a test".into(),
             columns: vec![column("v"), column("w")],
             rows: ["1 2", "2 4", "4 7"].map(|row| row.split(' ').map(number).collect()).to_vec(),
+            holds: Vec::new(),
+            same_load: false,
+            summarises: None,
         },
     ])
 }
@@ -108,6 +115,42 @@ fn functions_give_what_is_computed_by_hand() {
     assert_eq!(value("0.1 + 0.2 == 0.3"), Value::Truth(true));
     assert_eq!(value("0.1 + 0.2 <= 0.3"), Value::Truth(true));
     assert_eq!(value("0.1 + 0.2 > 0.3"), Value::Truth(false));
+}
+
+#[test]
+fn tests_of_several_samples_are_those_of_the_textbook() {
+    near("t_p(2.10092204024104, 18)", 0.05);
+    near("f_p(4.41387341917057, 1, 18)", 0.05);
+    near("f_quantile(0.95, 1, 18)", 4.41387341917057);
+    // Sums of squares 6 between and 52/3 within, with 1 and 4 degrees of freedom.
+    near("anova_f(u.v, u.w)", 18.0 / 13.0);
+    near("anova_f(moments(3, mean(u.v), sd(u.v)), moments(3, mean(u.w), sd(u.w)))", 18.0 / 13.0);
+    // With two samples it is the pooled t test.
+    near("anova_p(u.v, u.w) - rule_p(u.v, u.w)", 0.0);
+    // Three against three, wholly apart: one of 20 orders on each side.
+    near("mann_whitney_p(u.v, 10 * u.v)", 0.1);
+    near("signed_rank_p(u.v, 10 * u.v)", 0.25);
+    // H is 27/7, and the root of it a normal deviate.
+    assert_eq!(value("kruskal_p(u.v, 10 * u.v) < 0.05"), Value::Truth(true));
+    assert_eq!(value("kruskal_p(u.v, 10 * u.v) > 0.049"), Value::Truth(true));
+    near("levene_p(u.v, u.v + 10)", 1.0);
+    near("brown_forsythe_p(u.v, u.v + 10)", 1.0);
+    near("tost_p(u.v, u.v + 1, 1)", 0.5);
+    let Value::List(adjusted) = value("holm(0.01, 0.04, 0.03)") else { panic!("no list") };
+    for (found, expected) in adjusted.iter().zip([0.03, 0.06, 0.06]) {
+        assert!((found - expected).abs() < 1e-12, "{adjusted:?}");
+    }
+    near("repeated(u.v - u.v)", 2.0);
+    near("repeated(u.v - u.v, u.w)", 0.0);
+    for (wrong, part) in [
+        ("f_p(1, 0, 3)", "above 0"),
+        ("f_quantile(1, 2, 3)", "0.95"),
+        ("holm(2)", "from 0 to 1"),
+        ("repeated(u.v, t.a)", "same number of rows"),
+        ("tost_p(u.v, u.w, -1)", ""),
+    ] {
+        assert!(message(wrong).contains(part), "{wrong}: {}", message(wrong));
+    }
 }
 
 #[test]

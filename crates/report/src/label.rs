@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use stormeter_study::StudyPlan;
+use stormeter_study::{NamedDatastore, StudyPlan};
 
 /// How many characters fit into the head of a column and next to a chart.
 const LONGEST: usize = 26;
@@ -37,10 +37,17 @@ pub fn labels(urls: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A label for each datastore of a plan: its name, or a short form of its URL where that is its name.
+/// A label for each datastore of a plan: its name, or a short form of its URL where it was given none.
 pub fn datastore_labels(plan: &StudyPlan) -> Vec<String> {
-    let is_url = plan.is_from_options();
-    let names = plan.datastores.iter().map(|it| if is_url { &it.url } else { &it.name });
+    // Without a name it is called by its URL, with a number where that comes twice.
+    let is_url = |it: &NamedDatastore| {
+        plan.is_from_options()
+            && it
+                .name
+                .strip_prefix(&it.url)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    let names = plan.datastores.iter().map(|it| if is_url(it) { &it.url } else { &it.name });
     labels(&names.cloned().collect::<Vec<_>>())
 }
 

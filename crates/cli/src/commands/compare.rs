@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, report_of, show};
-use crate::secrets::{all_apart, apart, redacted};
+use crate::secrets::{all_apart, apart, named, redacted};
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
@@ -24,8 +24,9 @@ use crate::signals::cancel_on_signals_of;
 const DURATION_NS: u64 = 4_000_000_000;
 
 pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failure> {
-    let (datastores, secrets) = all_apart(&options.datastores);
-    let plan = plan(options, datastores.clone())?;
+    let (names, urls) = names_apart(&options.datastores)?;
+    let (datastores, secrets) = all_apart(&urls);
+    let plan = plan(options, datastores.clone(), &names)?;
     let output = output(options, &datastores)?;
     check_outputs(&options.show, Some(&output))?;
     if options.resume && !output.exists() {
@@ -36,6 +37,9 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
         )));
     }
     let mut plan = StudyPlan::from(&plan);
+    for (datastore, name) in plan.datastores.iter_mut().zip(names) {
+        datastore.name = name.unwrap_or_else(|| datastore.name.clone());
+    }
     let resume = if options.resume { Resume::Always } else { Resume::Never };
     if options.resume {
         // The seed may have been drawn.
@@ -75,14 +79,44 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     Ok(Exit::of_run(&report))
 }
 
+/// The names that were given to datastores, as in `nas=/mnt/nas`, and their URLs. A path that exists as it is written
+/// has no name.
+fn names_apart(given: &[String]) -> Result<(Vec<Option<String>>, Vec<String>), Failure> {
+    let pairs = given.iter().map(|text| match named(text) {
+        (Some(name), url) if !Path::new(text).exists() => (Some(name.to_owned()), url.to_owned()),
+        _ => (None, text.clone()),
+    });
+    let (names, urls): (Vec<Option<String>>, Vec<String>) = pairs.unzip();
+    for (index, name) in names.iter().enumerate().filter_map(|(i, name)| Some((i, name.as_ref()?)))
+    {
+        let is_other = names[..index].contains(&Some(name.clone())) || urls.contains(name);
+        if is_other {
+            return Err(Failure::Usage(format!(
+                "two datastores are called {name}; give each a name of its own"
+            )));
+        }
+    }
+    Ok((names, urls))
+}
+
 /// The plan that the options describe.
-fn plan(options: &CompareOptions, datastores: Vec<String>) -> Result<ComparisonPlan, Failure> {
+fn plan(
+    options: &CompareOptions,
+    datastores: Vec<String>,
+    names: &[Option<String>],
+) -> Result<ComparisonPlan, Failure> {
     let baseline = match options.measurement.baseline.as_deref().map(apart) {
         None => 0,
-        Some((name, _)) => datastores
-            .iter()
-            .position(|url| *url == name)
-            .ok_or_else(|| RunError::Plan(PlanError::Baseline(name, datastores.join(", "))))?,
+        Some((name, _)) => {
+            let is_named = |index: usize| names[index].as_ref() == Some(&name);
+            let found = (0..datastores.len()).find(|&i| is_named(i) || datastores[i] == name);
+            let known = || {
+                let known = names.iter().zip(&datastores);
+                let known = known.map(|(name, url)| name.as_ref().unwrap_or(url).clone());
+                known.collect::<Vec<_>>().join(", ")
+            };
+            found.ok_or_else(|| RunError::Plan(PlanError::Baseline(name, known())))?
+        }
     };
     let equal_load = options.measurement.equal_load.as_deref().map(equal_load).transpose()?;
     let metric = match (options.measurement.metric, equal_load) {
@@ -243,6 +277,25 @@ mod tests {
         make("stormeter-2.db", of_file);
         let urls = ["/a", "/b"].map(String::from);
         assert_eq!(newest(place.path(), &urls), Some(comparison));
+    }
+
+    #[test]
+    fn a_name_stands_before_a_url_and_is_one_datastores() {
+        let of = |words: &[&str]| {
+            names_apart(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+        };
+        let (names, urls) =
+            of(&["nas=/mnt/nas", "san=iscsi://h/iqn.x/1?sessions=2", "/c?direct=0"]).unwrap();
+        assert_eq!(names, [Some("nas".into()), Some("san".into()), None]);
+        assert_eq!(urls, ["/mnt/nas", "iscsi://h/iqn.x/1?sessions=2", "/c?direct=0"]);
+        for twice in [["a=/x", "a=/y"], ["b=/x", "b"]] {
+            assert!(of(&twice).unwrap_err().to_string().contains("two datastores"), "{twice:?}");
+        }
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a=b");
+        std::fs::create_dir(&path).unwrap();
+        let path = path.to_str().unwrap();
+        assert_eq!(of(&[path, "/y"]).unwrap().0, [None, None]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One command a file.
 
 pub(crate) mod agent;
+pub(crate) mod audit;
 pub(crate) mod calibrate;
 pub(crate) mod ceiling;
 pub(crate) mod compare;

@@ -16,6 +16,7 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Site => print(stormeter_site::site_schema()),
         SchemaName::Lab => print(stormeter_lab::lab_schema()),
         SchemaName::Report => print(stormeter_report::SCHEMA),
+        SchemaName::Audit => print(stormeter_audit::SCHEMA),
         SchemaName::Replicate => print(stormeter_replicate::SCHEMA),
     }?;
     Ok(Exit::Done)

@@ -32,9 +32,13 @@ impl Lab {
         self.faults.apply(&fault.parse::<FaultSpec>().unwrap()).unwrap();
     }
 
+    /// A datastore of the lab, whose user waits longer than all faults of a test last: on a starved machine each takes
+    /// seconds, TCP backs off meanwhile, and a single I/O may see several of them.
     fn url(&self, protocol: &str) -> String {
-        let urls = self.place.guests().into_iter().flat_map(|guest| guest.urls);
-        urls.into_iter().find(|url| url.starts_with(protocol)).unwrap()
+        let mut urls = self.place.guests().into_iter().flat_map(|guest| guest.urls);
+        let url = urls.find(|url| url.starts_with(protocol)).unwrap();
+        assert!(!url.contains('?'), "{url}");
+        format!("{url}?timeout={}s", PATIENCE.as_secs())
     }
 
     fn state(&self, name: &str) -> String {

@@ -3,8 +3,8 @@
 
 use stormeter_statistics::Summary;
 
-use super::inference;
 use super::value::{Value, number, whole};
+use super::{groups, inference};
 
 /// A function of the language.
 pub struct Function {
@@ -274,6 +274,80 @@ pub static FUNCTIONS: &[Function] = &[
             let (n, lag1) = (a[0].number()?, a[1].number()?);
             number(n * (1.0 - lag1) / (1.0 + lag1))
         },
+    ),
+    of("rule_p", "rule_p(a, b)", "two-sided p-value of the ratio rule", (2, 2), inference::rule_p),
+    of("t_p", "t_p(t, df)", "two-sided p-value of a t statistic", (2, 2), groups::t_p),
+    of(
+        "f_p",
+        "f_p(f, df1, df2)",
+        "upper tail of F: the p-value of an F statistic",
+        (3, 3),
+        groups::f_p,
+    ),
+    of("f_quantile", "f_quantile(p, df1, df2)", "the F with P(F ≤ f) = p", (3, 3), groups::f_at),
+    of(
+        "anova_f",
+        "anova_f(sample, …)",
+        "F of a one-way analysis of variance, of lists or of moments(n, mean, sd)",
+        (2, MANY),
+        groups::anova_f,
+    ),
+    of("anova_p", "anova_p(sample, …)", "its p-value", (2, MANY), groups::anova_p),
+    of(
+        "levene_p",
+        "levene_p(list, …)",
+        "p-value of Levene's test for equal spreads",
+        (2, MANY),
+        groups::levene_p,
+    ),
+    of(
+        "brown_forsythe_p",
+        "brown_forsythe_p(list, …)",
+        "the same with distances from medians",
+        (2, MANY),
+        groups::brown_forsythe_p,
+    ),
+    of(
+        "mann_whitney_p",
+        "mann_whitney_p(a, b)",
+        "two-sided p-value of the rank-sum test",
+        (2, 2),
+        groups::mann_whitney_p,
+    ),
+    of(
+        "signed_rank_p",
+        "signed_rank_p(a, b)",
+        "two-sided p-value of Wilcoxon's signed-rank test of pairs",
+        (2, 2),
+        groups::signed_rank_p,
+    ),
+    of(
+        "kruskal_p",
+        "kruskal_p(list, …)",
+        "p-value of Kruskal and Wallis's test",
+        (2, MANY),
+        groups::kruskal_p,
+    ),
+    of(
+        "tost_p",
+        "tost_p(a, b, reach)",
+        "p-value of 'the means differ by reach or more' (two one-sided tests, Welch)",
+        (3, 3),
+        groups::tost_p,
+    ),
+    of(
+        "holm",
+        "holm(p, …)",
+        "p-values adjusted by Holm's method, in their order",
+        (1, MANY),
+        groups::holm,
+    ),
+    of(
+        "repeated",
+        "repeated(list, …)",
+        "how many rows are the same as an earlier one in all these columns",
+        (1, MANY),
+        groups::repeated,
     ),
     of("corr", "corr(a, b)", "Pearson's correlation of two lists", (2, 2), inference::corr),
     of(

@@ -78,6 +78,10 @@ pub(super) fn rule_high(a: &[Value]) -> Outcome {
     number(by_ratio_rule(a)?.interval.high)
 }
 
+pub(super) fn rule_p(a: &[Value]) -> Outcome {
+    number(by_ratio_rule(a)?.p_two_sided)
+}
+
 pub(super) fn welch_low(a: &[Value]) -> Outcome {
     number(by_welch(a)?.interval.low)
 }

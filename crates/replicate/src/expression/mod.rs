@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod functions;
+mod groups;
 mod inference;
 mod parse;
 mod text;
