@@ -52,6 +52,7 @@ pub mod equivalence;
 mod estimate;
 mod finding;
 pub mod fit;
+pub mod gate;
 pub mod guests;
 pub mod histogram;
 pub mod holm;
