@@ -77,6 +77,9 @@ pub(crate) fn read(
             directions.extend(section::read(&node, way, context, notes)?);
         }
     }
+    if directions.is_empty() {
+        notes.add(format!("{} has no I/O", entry.path()));
+    }
     let trims = directions.iter().any(|direction| direction.way == Way::Trim);
     if trims && directions.iter().any(|direction| direction.way == Way::Both) {
         notes.add(format!("{}.mixed has trims in addition to reads and writes", entry.path()));
