@@ -3,7 +3,7 @@
 //! fio keeps a value below 128 as it is; of a larger one, its 7 leading bits. It prints the middle of a bucket, in
 //! percentiles as well as in the bins of JSON+. Values are nanoseconds since fio 2.99, microseconds before.
 
-use super::latency::Unit;
+use super::unit::Unit;
 
 /// Values with this many bits or fewer have a bucket of their own.
 const EXACT_BITS: u32 = 7;

@@ -60,8 +60,8 @@ fn read_document(
     }) else {
         return Err(root.wrong("expected jobs or client_stats"));
     };
-    let entries: Vec<Node<'_>> = entries.entries()?.collect();
-    let identities: Vec<Identity> = entries.iter().map(Identity::read).collect::<Result<_, _>>()?;
+    let identities = entries.entries()?.map(|entry| Identity::read(&entry));
+    let identities: Vec<Identity> = identities.collect::<Result<_, _>>()?;
     let mut copies: HashMap<&Identity, u64> = HashMap::new();
     for identity in &identities {
         *copies.entry(identity).or_default() += 1;
@@ -69,8 +69,8 @@ fn read_document(
     let globals = Globals::read(root)?;
     let cpu_busy = cpu_busy(root, from_servers)?;
     let half_of_fractions = Version::half_of_fractions(version.and_then(Version::read));
-    for (entry, identity) in entries.iter().zip(&identities) {
-        let is_sum = from_servers && entries.len() > 1 && entry.get("job options").is_none();
+    for (entry, identity) in entries.entries()?.zip(&identities) {
+        let is_sum = from_servers && identities.len() > 1 && entry.get("job options").is_none();
         if is_sum && identity.name == ALL_CLIENTS {
             notes.add(format!("{}: the sum over all servers", entry.path()));
             continue;
@@ -89,7 +89,7 @@ fn read_document(
         if entry.get("steadystate").is_some() {
             notes.add(format!("{}.steadystate", entry.path()));
         }
-        runs.push(entry::read(entry, identity, &surroundings, notes)?);
+        runs.push(entry::read(&entry, identity, &surroundings, notes)?);
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::buckets;
-use super::latency::Unit;
 use super::log_kind::LogKind;
 use super::log_lines::Line;
+use super::unit::Unit;
 use crate::figure::Figure;
 use crate::run::{Bucket, Direction, Interval, Latency, Run, Way};
 

@@ -18,6 +18,7 @@ mod options;
 mod quantity;
 mod section;
 mod terse;
+mod unit;
 mod version;
 
 pub use log_kind::LogKind;

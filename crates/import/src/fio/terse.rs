@@ -4,9 +4,9 @@
 //! neighbours with `%`. Latencies are microseconds in all versions: cut from nanoseconds since fio 2.99.
 
 use super::buckets;
-use super::latency::Unit;
 use super::notes::Notes;
 use super::section::{cut, runtime};
+use super::unit::Unit;
 use super::version::Version;
 use crate::error::ImportError;
 use crate::figure::Figure;
