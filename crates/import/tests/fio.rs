@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -493,6 +494,7 @@ impl Server {
             .current_dir(&directory.0)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn()
             .unwrap();
         let server = Self(child);
@@ -508,6 +510,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        // It has a process for each connection, all of them in its group.
+        let group = format!("-{}", self.0.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
