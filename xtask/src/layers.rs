@@ -83,6 +83,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: true,
     },
     Layer {
+        package: "stormeter-gate",
+        uses: These(&["schema", "disk", "import", "study", "statistics", "results", "conclude"]),
+        pure: true,
+    },
+    Layer {
         package: "stormeter-audit",
         uses: These(&["schema", "import", "statistics", "replicate"]),
         pure: true,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stormeter_timed_disk::Speed;
 
+use crate::arguments_audit::{AuditOptions, GateArguments};
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_durable::DurableOptions;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Check results against the laws that any result must obey
     Audit(AuditOptions),
+    /// Say whether new runs are slower than earlier ones
+    Gate(GateArguments),
     /// Recompute a published study and check it against results
     Replicate(ReplicateOptions),
     /// Measure the load generator itself, without any storage
@@ -182,6 +185,8 @@ pub(crate) enum SchemaName {
     Replicate,
     /// What `audit --json` prints
     Audit,
+    /// What `gate --json` prints
+    Gate,
 }
 
 #[derive(Debug, Args)]
@@ -197,28 +202,6 @@ pub(crate) struct ReportOptions {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Reads tables of published or printed figures (docs/audit.md has the format), results of other tools, and \
-results files. Each finding says which law it is about, the numbers, what explains them and what to do: \
-BROKEN cannot be true, DOUBTFUL is possible and unlikely, a NOTE is worth knowing. The digits decide: 1.15 is \
-1.145 to 1.155.
-
-Exit codes: 0 nothing is broken, 2 a file cannot be read, 5 something is broken.
-
-Examples:
-  stormeter audit table.yaml
-  stormeter audit studies/*/published.yaml
-  stormeter audit night.db --json")]
-pub(crate) struct AuditOptions {
-    /// Tables, results of other tools, results files
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use stormeter_ceph::CephError;
+use stormeter_gate::{Difference, GateError};
 use stormeter_lab::LabError;
 use stormeter_predict::PredictError;
 use stormeter_report::compact::Compact;
@@ -104,6 +105,8 @@ pub(crate) enum Failure {
     Lab(Box<LabError>),
     /// A cluster of this machine failed.
     Ceph(Box<CephError>),
+    /// A gate could not decide.
+    Gate(GateError),
     /// A file could not be written or read.
     File(String),
 }
@@ -125,6 +128,10 @@ impl Failure {
                 | RunError::Step { .. },
             ) => Exit::Usage,
             Failure::Predict(_) => Exit::Usage,
+            Failure::Gate(GateError::Invalid { .. } | GateError::Unlike { .. }) => Exit::Invalid,
+            Failure::Gate(GateError::NoHistory { .. } | GateError::NothingInCommon { .. }) => {
+                Exit::Usage
+            }
             Failure::Lab(error) => match error.as_ref() {
                 LabError::Interrupted => Exit::Interrupted,
                 LabError::NoProgram { .. }
@@ -163,6 +170,17 @@ impl std::fmt::Display for Failure {
             Failure::Lab(error) => error.fmt(f),
             Failure::Ceph(error) => error.fmt(f),
             Failure::Results(error) => error.fmt(f),
+            Failure::Gate(error) => {
+                error.fmt(f)?;
+                if let GateError::Unlike { differences } = error {
+                    for one in differences {
+                        let name = one.aspect.name();
+                        let Difference { earlier, new, .. } = one;
+                        write!(f, "\n{name}: {earlier} earlier\n{name}: {new} now")?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::color::Color;
 /// Commands by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["doctor", "demo", "compare", "durable", "ceiling", "net"]),
-    ("Understand", &["report", "audit", "predict", "measure-site", "calibrate", "site"]),
+    ("Understand", &["report", "audit", "gate", "predict", "measure-site", "calibrate", "site"]),
     ("Studies", &["run", "profile", "replicate", "lab"]),
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];

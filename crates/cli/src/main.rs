@@ -2,6 +2,7 @@
 //! terminal is in the crates below.
 
 mod arguments;
+mod arguments_audit;
 mod arguments_calibrate;
 mod arguments_ceph;
 mod arguments_compare;
@@ -33,6 +34,7 @@ mod secrets;
 mod service_passwords;
 mod settings;
 mod signals;
+mod sources;
 mod units;
 mod version;
 mod workload;
@@ -88,6 +90,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options, color),
         Command::Audit(options) => commands::audit::run(&options),
+        Command::Gate(options) => commands::gate::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
         Command::Durable(options) => commands::durable::run(&options),

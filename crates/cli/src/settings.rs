@@ -4,6 +4,7 @@
 //! of this user are added.
 
 use stormeter_datastore::DatastoreError;
+use stormeter_gate::GateError;
 use stormeter_lab::{LabDirectory, LabError};
 use stormeter_predict::PredictError;
 use stormeter_report::{Setting, SettingNames, study_key};
@@ -91,7 +92,8 @@ pub(crate) fn that_help(failure: &Failure, names: SettingNames) -> Vec<String> {
             LabError::NoKvm { .. } => vec!["--accelerator".into()],
             _ => Vec::new(),
         },
-        Failure::Ceph(_) | Failure::Usage(_) | Failure::File(_) => Vec::new(),
+        Failure::Gate(GateError::Unlike { .. }) => vec!["--may-differ".into()],
+        Failure::Gate(_) | Failure::Ceph(_) | Failure::Usage(_) | Failure::File(_) => Vec::new(),
     }
 }
 

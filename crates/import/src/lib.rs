@@ -6,17 +6,17 @@
 
 mod error;
 mod figure;
-mod format;
 mod fio;
+mod format;
 mod run;
 
 pub use error::ImportError;
 pub use figure::Figure;
-pub use format::read;
 pub use fio::{
     LOG_NAME as FIO_LOG_NAME, LogKind as FioLogKind, NAMES as FIO_NAMES, read as read_fio,
     read_log as read_fio_log,
 };
+pub use format::read;
 pub use run::{
     Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way,
 };

@@ -32,6 +32,7 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
         ("lab", include_str!("../../../../docs/schema/lab.schema.json")),
         ("report", include_str!("../../../../docs/schema/report.schema.json")),
         ("replicate", include_str!("../../../../docs/schema/replicate.schema.json")),
+        ("gate", include_str!("../../../../docs/schema/gate.schema.json")),
         ("audit", include_str!("../../../../docs/schema/audit.schema.json")),
     ] {
         assert_eq!(place.run(&format!("schema {name}")).expect(&[0]).stdout, text, "{name}");

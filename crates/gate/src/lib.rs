@@ -1,0 +1,21 @@
+//! Whether storage got slower since earlier runs: a decision for scripts and for continuous integration.
+//!
+//! A run is one results file, of this program or of another. [`gate`] compares new runs with earlier ones, cell by
+//! cell, where both were made alike; `stormeter_statistics::gate` judges. The path: files → [`GateRun`] → [`Gate`] →
+//! text, JSON, JUnit, annotations or Markdown. Pure: the caller reads the files.
+
+mod decide;
+mod of_import;
+mod of_results;
+mod outputs;
+mod printed;
+mod run;
+mod words;
+
+pub use decide::{CellJudgement, Difference, Gate, GateError, GateOptions, GateOutcome, gate};
+pub use of_import::of_import;
+pub use of_results::of_results;
+pub use outputs::{annotations, junit, markdown};
+pub use printed::{PrintedCell, PrintedGate, SCHEMA, SCHEMA_VERSION, derived_schema};
+pub use run::{Aspect, GateCell, GateRun};
+pub use words::terminal;

@@ -1,0 +1,82 @@
+//! A results file of this program as a run.
+
+use stormeter_conclude::Conclusion;
+use stormeter_disk::Acknowledged;
+use stormeter_results::Environment;
+use stormeter_study::{StudyPlan, WorkloadKind};
+
+use crate::run::{Aspect, GateCell, GateRun};
+
+/// The run of a results file.
+pub fn of_results(source: &str, conclusion: &Conclusion) -> GateRun {
+    let Conclusion { header, analysis, .. } = conclusion;
+    let plan = &header.plan;
+    let cells = plan.cells().into_iter().zip(&analysis.cells).filter(|(_, cell)| cell.trials > 0);
+    let cells = cells.map(|(cell, summary)| {
+        let workload = &plan.workloads[cell.workload];
+        let mut load = workload.name.clone();
+        if plan.vms.len() > 1 {
+            load += &format!(", {} VMs", cell.vms);
+        }
+        if let (Some(outstanding), true) = (cell.outstanding, plan.outstanding.len() > 1) {
+            load += &format!(", {outstanding} outstanding");
+        }
+        let mut made_with = vec![(Aspect::Load, load_of(plan, cell.workload, cell.vms))];
+        if let Some(promise) = &header.datastores[cell.datastore].promise {
+            made_with.push((Aspect::Durability, promised(promise.acknowledged).to_owned()));
+        }
+        GateCell {
+            datastore: plan.datastores[cell.datastore].name.clone(),
+            load,
+            made_with,
+            values: summary.values.iter().map(|value| (value.metric, value.value)).collect(),
+        }
+    });
+    GateRun {
+        source: source.to_owned(),
+        began_s: Some(header.created_unix_ms as f64 / 1e3),
+        made_with: vec![
+            (
+                Aspect::Generator,
+                match &header.prediction {
+                    Some(prediction) => format!("a prediction for {}", prediction.site),
+                    None => "stormeter".to_owned(),
+                },
+            ),
+            (Aspect::Version, header.stormeter_version.clone()),
+            (Aspect::Machine, machine(&header.environment)),
+        ],
+        cells: cells.collect(),
+        invalid: analysis
+            .is_invalid()
+            .then(|| "a law is broken in it; stormeter report says which".to_owned()),
+    }
+}
+
+/// Everything that a workload and its disks are.
+fn load_of(plan: &StudyPlan, workload: usize, vms: u32) -> String {
+    let workload = &plan.workloads[workload];
+    let disk = workload.disk_bytes.unwrap_or(plan.disk_bytes);
+    let duration_s = plan.timing.duration_ns as f64 / 1e9;
+    let kind = match &workload.kind {
+        WorkloadKind::Io(io) => format!("{io:?}"),
+        other => format!("{other:?}"),
+    };
+    format!("{vms} VMs, disks of {disk} bytes, windows of {duration_s} s, {kind}")
+}
+
+fn promised(acknowledged: Acknowledged) -> &'static str {
+    match acknowledged {
+        Acknowledged::Stable => "on stable storage",
+        Acknowledged::VolatileCache => "in a volatile cache",
+        Acknowledged::Memory => "in memory",
+        Acknowledged::Unknown => "not known",
+    }
+}
+
+/// The hardware; a kernel or a load average is what a gate may be there to judge.
+fn machine(environment: &Environment) -> String {
+    let gib = (environment.memory_bytes as f64 / (1u64 << 30) as f64).round();
+    let cpu = environment.cpu_model.as_deref().unwrap_or("CPU not known");
+    format!("{}, {} CPUs, {cpu}, {gib} GiB", environment.architecture, environment.cpus)
+}
