@@ -160,7 +160,8 @@ fn latency(place: &str, direction: &Direction) -> Vec<Finding> {
 
 fn percentiles(place: &str, direction: &Direction) -> Option<Finding> {
     let latency = &direction.latency;
-    let mut least: Option<(String, Span)> = latency.min.map(|min| ("least".into(), span(min)));
+    // Not from the least latency: fio's is from submission, its percentiles are from the kernel's taking over.
+    let mut least: Option<(String, Span)> = None;
     let mut steps: Vec<(String, Span)> = latency
         .percentiles
         .iter()

@@ -5,12 +5,6 @@ use thiserror::Error;
 /// Why the results in a file cannot be read. Nothing of such a file is used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
-    /// The content is of no format that is known.
-    #[error("no known format; formats that are read: {}", known.join(", "))]
-    Unknown {
-        /// The formats that are known.
-        known: Vec<&'static str>,
-    },
     /// The content is of this format and wrong at a place.
     #[error("{format}, line {line}, column {column}: {what}")]
     Malformed {

@@ -4,19 +4,32 @@
 //! what was printed. Nothing is computed that the file does not say, so that the laws of `audit` check the file's
 //! own figures against each other. Pure: no files, no clocks.
 
+mod diskspd;
+mod elbencho;
 mod error;
 mod figure;
 mod fio;
 mod format;
+#[cfg(test)]
+mod fuzz;
+mod hcibench;
+mod hdr;
+mod iometer;
+mod iozone;
+mod iperf3;
+mod json;
+mod kbench;
+mod kubestr;
+mod place;
 mod run;
+mod time;
+mod units;
+mod vdbench;
 
 pub use error::ImportError;
 pub use figure::Figure;
-pub use fio::{
-    LOG_NAME as FIO_LOG_NAME, LogKind as FioLogKind, NAMES as FIO_NAMES, read as read_fio,
-    read_log as read_fio_log,
-};
-pub use format::read;
+pub use fio::{LogKind as FioLogKind, read as read_fio, read_log as read_fio_log};
+pub use format::{formats, read};
 pub use run::{
     Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way,
 };

@@ -66,8 +66,9 @@ fn one(path: &Path) -> Result<GateRun, Failure> {
         Source::Results(conclusion) => Ok(of_results(&source, &conclusion)),
         Source::Imported(imported) => Ok(of_import(&source, &imported)),
         Source::Text(_) => Err(Failure::Usage(format!(
-            "{} holds no results: it is of no format that is known (docs/audit.md lists them)",
-            path.display()
+            "{} holds no results in a format that is read: {}",
+            path.display(),
+            stormeter_import::formats().collect::<Vec<_>>().join(", ")
         ))),
     }
 }

@@ -27,10 +27,10 @@ use crate::error::ImportError;
 use crate::run::Imported;
 
 /// The formats that are recognised by their content.
-pub const NAMES: &[&str] = &[json::NAME, terse::NAME];
+pub(crate) const NAMES: &[&str] = &[json::NAME, terse::NAME];
 
 /// The format of logs, whose kind only the name of the file says.
-pub const LOG_NAME: &str = log::NAME;
+pub(crate) const LOG_NAME: &str = log::NAME;
 
 /// Reads what fio printed as JSON, JSON+ or terse lines; `None`: it is none of these.
 pub fn read(text: &str) -> Option<Result<Imported, ImportError>> {

@@ -1,0 +1,162 @@
+//! Sample files with random damage: whatever comes out, it is no panic. A run is repeated by its seed, which is its
+//! number; `STORMETER_FUZZ_RUNS` says how many there are per file.
+
+use crate::error::ImportError;
+use crate::run::Imported;
+use crate::{diskspd, elbencho, hcibench, hdr, iometer, iozone, iperf3, kbench, kubestr, vdbench};
+
+type Format = (&'static str, fn(&str) -> bool, fn(&str) -> Result<Imported, ImportError>);
+
+const FORMATS: [Format; 10] = [
+    (diskspd::NAME, diskspd::is, diskspd::read),
+    (elbencho::NAME, elbencho::is, elbencho::read),
+    (hcibench::NAME, hcibench::is, hcibench::read),
+    (hdr::NAME, hdr::is, hdr::read),
+    (iometer::NAME, iometer::is, iometer::read),
+    (iozone::NAME, iozone::is, iozone::read),
+    (iperf3::NAME, iperf3::is, iperf3::read),
+    (kbench::NAME, kbench::is, kbench::read),
+    (kubestr::NAME, kubestr::is, kubestr::read),
+    (vdbench::NAME, vdbench::is, vdbench::read),
+];
+
+macro_rules! samples {
+    ($($path:literal),* $(,)?) => {
+        [$(($path, include_str!(concat!("../tests/files/", $path)))),*]
+    };
+}
+
+/// Every sample, with its path.
+const SAMPLES: &[(&str, &str)] = &samples![
+    "diskspd/two-targets.xml",
+    "elbencho/results.csv",
+    "elbencho/results.json",
+    "hcibench/fio-res.txt",
+    "hcibench/vdbench-res.txt",
+    "hdrhistogram/intervals.hlog",
+    "hdrhistogram/percentiles.csv",
+    "hdrhistogram/percentiles.txt",
+    "iometer/results-1.1.csv",
+    "iometer/results-2006.csv",
+    "iozone/operations.txt",
+    "iozone/report.txt",
+    "iozone/table.txt",
+    "iozone/throughput.txt",
+    "iperf3/bidir.json",
+    "iperf3/error.json",
+    "iperf3/reverse.json",
+    "iperf3/tcp.json",
+    "iperf3/udp.json",
+    "kbench/one.summary",
+    "kbench/two.summary",
+    "kubestr/fio.json",
+    "vdbench/flatfile.html",
+    "vdbench/histogram.html",
+];
+
+/// Marsaglia's xorshift.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+}
+
+/// The text with up to four damages.
+fn damaged(text: &str, seed: u64) -> String {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len());
+        let end = (at + random.below(60)).min(bytes.len());
+        match random.below(6) {
+            0 => bytes.truncate(at),
+            1 if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
+            2 => {
+                let part = bytes[at..end].to_vec();
+                let to = random.below(bytes.len() + 1);
+                bytes.splice(to..to, part);
+            }
+            3 => drop(bytes.drain(at..end)),
+            4 => {
+                // A number where there was another one.
+                let texts =
+                    ["-1", "0", "1e308", "99999999999999999999", "NaN", "inf", "0.0", "\u{e9}"];
+                let text = texts[random.below(texts.len())];
+                let digit =
+                    bytes[at..].iter().position(u8::is_ascii_digit).map_or(at, |by| at + by);
+                let stop = (digit + random.below(8)).min(bytes.len());
+                bytes.splice(digit..stop, text.bytes());
+            }
+            _ => {
+                let part = bytes[at..].to_vec();
+                bytes.extend(part);
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn every_sample_is_of_one_format() {
+    for (path, text) in SAMPLES {
+        let of: Vec<_> =
+            FORMATS.iter().filter(|(_, is, _)| is(text)).map(|format| format.0).collect();
+        assert_eq!(of.len(), 1, "{path}: {of:?}");
+    }
+}
+
+#[test]
+fn damage_never_panics() {
+    let runs: u64 =
+        std::env::var("STORMETER_FUZZ_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(500);
+    for (path, text) in SAMPLES {
+        let (_, _, read) = FORMATS.iter().find(|(_, is, _)| is(text)).unwrap();
+        for seed in 1..=runs {
+            let damaged = damaged(text, seed);
+            let outcome = std::panic::catch_unwind(|| {
+                // A damaged file may also look like one of another format.
+                for (_, is, other) in &FORMATS {
+                    if is(&damaged) {
+                        let _ = other(&damaged);
+                    }
+                }
+                let _ = read(&damaged);
+            });
+            assert!(outcome.is_ok(), "{path}, run {seed}");
+        }
+    }
+}
+
+/// Every prefix that is cut at a line is refused, or is what a shorter run would have written.
+#[test]
+fn prefixes_give_less_or_nothing() {
+    for (path, text) in SAMPLES {
+        let (_, _, read) = FORMATS.iter().find(|(_, is, _)| is(text)).unwrap();
+        let whole = read(text).map_or(0, |imported| imported.runs.len());
+        for (at, _) in text.match_indices('\n') {
+            let runs = read(&text[..=at]).map_or(0, |imported| imported.runs.len());
+            assert!(runs <= whole, "{path}, {at}");
+        }
+    }
+}
+
+/// Time grows with the text and not with its square: these would take minutes.
+#[test]
+fn long_files_are_read_in_one_pass() {
+    for (_, text) in SAMPLES {
+        let (_, _, read) = FORMATS.iter().find(|(_, is, _)| is(text)).unwrap();
+        let long = text.repeat((2 << 20) / text.len());
+        let _ = read(&long);
+        let _ = read(&format!("{text}{}", "<a>".repeat(1 << 19)));
+        let _ = read(&format!("{text}{}", "\"1\" ".repeat(1 << 19)));
+    }
+}

@@ -1,0 +1,194 @@
+//! An encoded histogram: version 2 of HdrHistogram's encoding, in zlib and base64.
+//!
+//! The `hdrhistogram` crate makes room for all values that the head allows, and for as many bytes as the head says;
+//! files from elsewhere would choose how much memory is used. So the counts are read here as they come, and the crate
+//! is what the tests compare with.
+
+use std::io::{ErrorKind, Read};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::bufread::ZlibDecoder;
+
+/// Cookies of the encoding and of its compressed form, without the bits that tell the size of a word.
+const COOKIE: u32 = 0x1c84_9303;
+const COMPRESSED: u32 = 0x1c84_9304;
+const WORD_BITS: u32 = 0xf0;
+
+/// Why a file is refused that is longer inside than outside.
+pub(super) const TOO_MANY: &str = "more counts than a file of this size can hold";
+
+/// So many values from `low` on, in steps of the resolution at this place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) low: u64,
+    pub(super) width: u64,
+    pub(super) count: u64,
+}
+
+/// What may be spent on a file, so that one whose histograms are compressed a thousandfold takes neither long nor much
+/// memory.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Numbers that may still be decoded.
+    numbers: usize,
+    /// Counts of one histogram, and different ones of all histograms.
+    pub(super) slots: usize,
+}
+
+impl Budget {
+    /// For a file of so many bytes: true histograms take a byte or two per count.
+    pub(super) fn of(bytes: usize) -> Self {
+        Self { numbers: bytes.saturating_mul(8).max(65_536), slots: (bytes / 2).max(65_536) }
+    }
+}
+
+/// Decodes the slots that have counts, in ascending order.
+pub(super) fn decode(text: &str, budget: &mut Budget) -> Result<Vec<Slot>, String> {
+    let bytes = STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))?;
+    let mut outer = &bytes[..];
+    if u32_of(&mut outer)? & !WORD_BITS != COMPRESSED {
+        return Err("an encoding that is not read: only version 2, compressed, is".to_string());
+    }
+    let length = u32_of(&mut outer)? as usize;
+    let compressed = outer.get(..length).ok_or("the encoded histogram is cut")?;
+    let mut inner = ZlibDecoder::new(compressed);
+    if u32_of(&mut inner)? & !WORD_BITS != COOKIE {
+        return Err("an encoding that is not read: only version 2 is".to_string());
+    }
+    let payload = u64::from(u32_of(&mut inner)?);
+    let offset = u32_of(&mut inner)?;
+    let digits = u32_of(&mut inner)?;
+    let lowest = u64_of(&mut inner)?;
+    u64_of(&mut inner)?;
+    let ratio = f64::from_bits(u64_of(&mut inner)?);
+    if offset != 0 || ratio != 1.0 || digits > 5 || lowest == 0 {
+        return Err("a histogram with settings that are not read".to_string());
+    }
+    let layout = Layout::of(digits, lowest);
+    let mut counts = std::io::BufReader::new(inner.take(payload));
+    let mut slots = Vec::new();
+    let mut index = 0u64;
+    while let Some(number) = number(&mut counts)? {
+        budget.numbers = budget.numbers.checked_sub(1).ok_or(TOO_MANY)?;
+        if number < 0 {
+            index = index.checked_add(number.unsigned_abs()).ok_or("too many values")?;
+            continue;
+        }
+        if number > 0 {
+            if slots.len() >= budget.slots {
+                return Err(TOO_MANY.to_string());
+            }
+            let (low, width) = layout.at(index).ok_or("a value that is too large")?;
+            slots.push(Slot { low, width, count: number.unsigned_abs() });
+        }
+        index = index.checked_add(1).ok_or("too many values")?;
+    }
+    Ok(slots)
+}
+
+/// Which values an index stands for.
+struct Layout {
+    unit: u32,
+    half: u32,
+}
+
+impl Layout {
+    fn of(digits: u32, lowest: u64) -> Self {
+        // The largest value that is told apart from the next one.
+        let single = 2 * 10u64.pow(digits);
+        let magnitude = single.next_power_of_two().trailing_zeros();
+        Self { unit: lowest.ilog2(), half: magnitude.max(1) - 1 }
+    }
+
+    /// The lowest value of the index, and how many there are.
+    fn at(&self, index: u64) -> Option<(u64, u64)> {
+        let within = (1u64 << self.half) - 1;
+        let (bucket, sub) = match (index >> self.half).checked_sub(1) {
+            Some(bucket) => (bucket, (index & within) + within + 1),
+            None => (0, index),
+        };
+        let shift = u32::try_from(bucket).ok()?.checked_add(self.unit)?;
+        let width = 1u64.checked_shl(shift)?;
+        Some((sub.checked_mul(width)?, width))
+    }
+}
+
+/// The next number, of up to nine bytes; `None` at the end.
+fn number(counts: &mut impl Read) -> Result<Option<i64>, String> {
+    let mut value = 0u64;
+    for at in 0..9 {
+        let mut byte = [0];
+        match counts.read(&mut byte) {
+            Ok(0) if at == 0 => return Ok(None),
+            Ok(0) => return Err("the encoded histogram is cut".to_string()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("the encoded histogram is damaged: {error}")),
+        }
+        let byte = u64::from(byte[0]);
+        // The ninth byte has eight bits.
+        if at == 8 {
+            value |= byte << 56;
+        } else {
+            value |= (byte & 0x7f) << (7 * at);
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+    }
+    Ok(Some((value >> 1) as i64 ^ -((value & 1) as i64)))
+}
+
+fn u32_of(from: &mut impl Read) -> Result<u32, String> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes).map_err(|_| "the encoded histogram is cut")?;
+    Ok(u32::from_be_bytes(bytes))
+}
+
+fn u64_of(from: &mut impl Read) -> Result<u64, String> {
+    let mut bytes = [0; 8];
+    from.read_exact(&mut bytes).map_err(|_| "the encoded histogram is cut")?;
+    Ok(u64::from_be_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+    /// Against the crate, for every resolution and for values of all sizes.
+    #[test]
+    fn the_slots_are_those_of_the_crate() {
+        let mut state = 88_172_645_463_325_252u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for digits in 0..=5u8 {
+            for lowest in [1u64, 7, 1000] {
+                let mut known = Histogram::<u64>::new_with_bounds(lowest, 1 << 50, digits).unwrap();
+                for _ in 0..300 {
+                    let value = random() % (1 << (random() % 50 + 1));
+                    known.record_n(value, random() % 1000 + 1).unwrap();
+                }
+                let mut bytes = Vec::new();
+                V2DeflateSerializer::new().serialize(&known, &mut bytes).unwrap();
+                let slots = decode(&STANDARD.encode(&bytes), &mut Budget::of(0)).unwrap();
+                let expected: Vec<_> = known
+                    .iter_recorded()
+                    .map(|step| {
+                        let value = step.value_iterated_to();
+                        let low = known.lowest_equivalent(value);
+                        let width = known.next_non_equivalent(value) - low;
+                        Slot { low, width, count: step.count_at_value() }
+                    })
+                    .collect();
+                assert_eq!(slots, expected, "{digits} {lowest}");
+            }
+        }
+    }
+}

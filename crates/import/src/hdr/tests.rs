@@ -1,0 +1,126 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+
+use super::*;
+
+const LOG: &str = include_str!("../../tests/files/hdrhistogram/intervals.hlog");
+const SPECTRUM: &str = include_str!("../../tests/files/hdrhistogram/percentiles.txt");
+const CSV: &str = include_str!("../../tests/files/hdrhistogram/percentiles.csv");
+
+/// The sample, as the crate writes it: two tags, three intervals each.
+fn written(divisor: f64) -> String {
+    let mut serializer = V2DeflateSerializer::new();
+    let mut bytes = Vec::new();
+    {
+        let mut writer = IntervalLogWriterBuilder::new()
+            .add_comment("[Histogram log format version 1.3]")
+            .with_start_time(UNIX_EPOCH + Duration::from_secs(1_772_543_109))
+            .with_max_value_divisor(divisor)
+            .begin_log_with(&mut bytes, &mut serializer)
+            .unwrap();
+        for second in 0..3u64 {
+            for (tag, step) in [("read", 40_000), ("write", 90_000)] {
+                let mut histogram = Histogram::<u64>::new_with_bounds(1, 1 << 40, 3).unwrap();
+                for at in 1..=1000u64 {
+                    histogram.record(step + at * 100 + second * 7).unwrap();
+                }
+                let start = Duration::from_secs(1_772_543_109 + second);
+                let length = Duration::from_secs(1);
+                writer.write_histogram(&histogram, start, length, Tag::new(tag)).unwrap();
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_sample_is_as_the_crate_writes_it() {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/hdrhistogram/intervals.hlog");
+        std::fs::write(path, written(1e6)).unwrap();
+    }
+    assert_eq!(read(LOG).unwrap(), read(&written(1e6)).unwrap());
+}
+
+#[test]
+fn a_tag_is_a_run() {
+    assert!(is(LOG));
+    let imported = read(LOG).unwrap();
+    assert_eq!(imported.runs.len(), 2);
+    let write = &imported.runs[1];
+    assert_eq!((write.name.as_str(), write.began_s), ("write", Some(1_772_543_109.0)));
+    let direction = &write.directions[0];
+    assert_eq!(direction.operations.unwrap().value, 3000.0);
+    let buckets = &direction.latency.histogram;
+    assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 3000);
+    assert!(buckets.is_sorted_by(|left, right| left.high_ns <= right.low_ns));
+    assert!(buckets[0].low_ns <= 90_100.0 && buckets[0].high_ns > 90_100.0);
+    let last = &write.intervals[2];
+    assert_eq!((last.start_s, last.length_s), (2.0, 1.0));
+    assert_eq!(last.iops.unwrap().value, 1000.0);
+    let (low, high) = last.latency_p99.unwrap().bounds();
+    assert!(low <= 189_014.0 && high >= 189_014.0, "{low} {high}");
+    let (low, high) = last.latency_max.unwrap().bounds();
+    assert!(low <= 190_100.0 && high >= 190_000.0, "{low} {high}");
+    assert_eq!(imported.left_out.len(), 1);
+}
+
+#[test]
+fn other_units_are_not_guessed() {
+    let imported = read(&written(1.0)).unwrap();
+    let run = &imported.runs[0];
+    assert_eq!(run.directions[0].operations.unwrap().value, 3000.0);
+    assert!(run.directions[0].latency.histogram.is_empty());
+    assert_eq!((run.intervals[0].latency_max, run.intervals[0].latency_p99), (None, None));
+    assert!(imported.left_out[0].contains("unit"));
+}
+
+#[test]
+fn lists_of_percentiles() {
+    for text in [SPECTRUM, CSV] {
+        assert!(is(text));
+        let imported = read(text).unwrap();
+        let direction = &imported.runs[0].directions[0];
+        assert_eq!(direction.operations.unwrap().value, 20_000.0);
+        assert_eq!(direction.latency.min.unwrap().value, 75_000.0);
+        assert_eq!(direction.latency.max.unwrap().value, 8_125_000.0);
+        let share: Vec<_> = direction.latency.percentiles.iter().map(|at| at.share).collect();
+        assert_eq!(share, [0.5, 0.75, 0.9, 0.99, 0.999]);
+        assert_eq!(direction.latency.percentiles[3].ns.bounds(), (1_999_500.0, 2_000_500.0));
+    }
+    let latency = &read(SPECTRUM).unwrap().runs[0].directions[0].latency;
+    assert_eq!(latency.mean.unwrap().value, 512_000.0);
+    assert_eq!(latency.sd.unwrap().value, 250_000.0);
+}
+
+#[test]
+fn what_is_cut_is_refused() {
+    let cut = &LOG[..LOG.len() - 30];
+    let message = read(cut).unwrap_err().to_string();
+    assert!(message.starts_with("HdrHistogram, line 9, column "), "{message}");
+    let cut = &SPECTRUM[..SPECTRUM.find("#[Max").unwrap()];
+    assert!(matches!(read(cut), Err(ImportError::Truncated { .. })));
+    let cut = &CSV[..CSV.find("8.125").unwrap()];
+    assert!(matches!(read(cut), Err(ImportError::Truncated { .. })));
+}
+
+#[test]
+fn what_is_longer_inside_than_outside_is_refused() {
+    use base64::Engine;
+    use hdrhistogram::serialization::Serializer;
+
+    let mut histogram = Histogram::<u64>::new_with_bounds(1, u64::MAX / 4, 5).unwrap();
+    for value in 0..200_000 {
+        histogram.record(value).unwrap();
+    }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    let encoded = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let log = format!("#[Histogram log format version 1.3]\n0.0,1.0,0.2,{encoded}\n");
+    assert!(log.len() < 10_000);
+    let message = read(&log).unwrap_err().to_string();
+    assert!(message.ends_with("more counts than a file of this size can hold"), "{message}");
+}

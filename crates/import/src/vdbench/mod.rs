@@ -1,0 +1,37 @@
+//! What vdbench writes into its output folder: `flatfile.html` and `histogram.html`.
+//!
+//! After vdbench's own source (`Flat.java`, `Histogram.java`, `SdStats.java` of 5.04) and a flat file of an older
+//! version. Its megabyte is 2^20 bytes and its gigabyte 2^30, as the head of the file says; times are milliseconds.
+
+mod flat;
+mod histogram;
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::ImportError;
+use crate::run::Imported;
+
+/// What this format is called.
+pub(crate) const NAME: &str = "vdbench";
+
+/// Whether the text is one of the two files.
+pub(crate) fn is(text: &str) -> bool {
+    is_flat(text) || histogram::is(text)
+}
+
+/// Reads one of the two files.
+pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
+    let mut imported =
+        Imported { tool: "vdbench", version: None, runs: Vec::new(), left_out: Vec::new() };
+    if is_flat(text) {
+        flat::read(text, &mut imported)?;
+    } else {
+        histogram::read(text, &mut imported)?;
+    }
+    Ok(imported)
+}
+
+fn is_flat(text: &str) -> bool {
+    text.contains("Name of run from RD=")
+}
