@@ -30,7 +30,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     Layer { package: "stormeter-disk", uses: These(&[]), pure: true },
     Layer { package: "stormeter-trial", uses: These(&["units", "disk"]), pure: true },
     Layer { package: "stormeter-driver", uses: These(&["disk", "trial"]), pure: true },
-    Layer { package: "stormeter-import", uses: These(&[]), pure: true },
+    Layer { package: "stormeter-import", uses: These(&["units", "trial"]), pure: true },
     Layer { package: "stormeter-fault", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-yaml", uses: These(&["units"]), pure: true },
     Layer { package: "stormeter-site", uses: These(&["units", "yaml"]), pure: true },
@@ -176,9 +176,14 @@ pub(crate) fn short(package: &str) -> &str {
 const FOR_TESTS: [&str; 6] = ["driver", "simulator", "server", "peers", "ceph", "testkit"];
 
 /// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
-/// need intervals; faults of a datastore show in what trials and numbered records see of them.
-const FOR_TESTS_OF: [(&str, &str); 3] =
-    [("simulator", "statistics"), ("datastore", "trial"), ("datastore", "durable")];
+/// need intervals; faults of a datastore show in what trials and numbered records see of them; what is imported as a
+/// study must be read as one.
+const FOR_TESTS_OF: [(&str, &str); 4] = [
+    ("simulator", "statistics"),
+    ("datastore", "trial"),
+    ("datastore", "durable"),
+    ("import", "study"),
+];
 
 /// What only tests may use: it is in nothing that is shipped.
 const FOR_TESTS_ONLY: [&str; 1] = ["testkit"];

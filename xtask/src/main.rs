@@ -9,6 +9,7 @@ mod checks;
 mod child;
 mod deny;
 mod elf;
+mod fio_examples;
 mod fuzz;
 mod lab;
 mod layer_picture;

@@ -101,6 +101,8 @@ removes its disks and exits. See docs/agents.md.")]
     },
     /// List the built-in workloads with sources, or print one
     Profile(ProfileOptions),
+    /// Translate a job file of fio into a study file
+    Import(ImportOptions),
     /// Print a JSON Schema of files or of what --json prints
     Schema {
         /// Which schema
@@ -159,7 +161,8 @@ pub(crate) struct DemoOptions {
 Examples:
   stormeter profile             all of them, with their sources
   stormeter profile vm-4k       one as YAML, to paste into a study file
-  stormeter profile iozone      a set of them")]
+  stormeter profile iozone      a set of them
+  stormeter profile oltp --fio  one as a job file of fio")]
 pub(crate) struct ProfileOptions {
     /// A profile, or a set of them
     #[arg(value_name = "NAME")]
@@ -167,6 +170,25 @@ pub(crate) struct ProfileOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print a job file of fio, which does the same in the working directory
+    #[arg(long, requires = "name", conflicts_with = "json")]
+    pub(crate) fio: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each key of the job file is translated, or has no effect on what is measured and is named in a comment \
+of the study file, or is refused by name with its line. See docs/coming-from.md.
+
+Examples:
+  stormeter import job.fio                  print the study file
+  stormeter import job.fio -o study.yaml    write it")]
+pub(crate) struct ImportOptions {
+    /// The job file
+    pub(crate) file: PathBuf,
+    /// Write the study file here [default: print it]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What has a schema.

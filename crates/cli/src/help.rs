@@ -12,7 +12,7 @@ use crate::color::Color;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["doctor", "demo", "compare", "durable", "ceiling", "net"]),
     ("Understand", &["report", "audit", "gate", "predict", "measure-site", "calibrate", "site"]),
-    ("Studies", &["run", "profile", "replicate", "lab"]),
+    ("Studies", &["run", "profile", "import", "replicate", "lab"]),
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];
 

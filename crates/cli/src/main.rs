@@ -102,6 +102,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::ServeNfs(options) => commands::serve_nfs::run(&options),
         Command::ServeNull(options) => commands::serve_null::run(&options),
         Command::Profile(options) => commands::profile::run(&options),
+        Command::Import(options) => commands::import::run(&options),
         Command::Schema { of } => commands::print::schema(of),
         Command::Completions { shell } => commands::print::completions(shell),
         Command::Man(options) => commands::print::man(&options),

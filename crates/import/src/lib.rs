@@ -9,6 +9,7 @@ mod elbencho;
 mod error;
 mod figure;
 mod fio;
+mod fio_job;
 mod format;
 #[cfg(test)]
 mod fuzz;
@@ -29,6 +30,10 @@ mod vdbench;
 pub use error::ImportError;
 pub use figure::Figure;
 pub use fio::{LogKind as FioLogKind, read as read_fio, read_log as read_fio_log};
+pub use fio_job::{
+    FioJobError, FioSetting, JobPlace, NoFioJob, NotInFio, Refusal, Remark, Surroundings,
+    TranslatedJob, fio_job_of, fio_key_is_refused, known_fio_keys, study_of_fio_job,
+};
 pub use format::{formats, read};
 pub use run::{
     Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way,

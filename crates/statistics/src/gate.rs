@@ -65,7 +65,7 @@ pub struct Judgement {
     pub change: Option<(usize, f64)>,
 }
 
-/// More runs than anybody waits for.
+/// More runs than are worth a wait.
 pub const MOST_RUNS: usize = 50;
 /// What a run's value is known to at best: no spread is below this.
 const RESOLUTION: f64 = 0.0005;

@@ -10,6 +10,7 @@ pub(crate) mod desktop;
 pub(crate) mod doctor;
 pub(crate) mod durable;
 pub(crate) mod gate;
+pub(crate) mod import;
 pub(crate) mod lab;
 mod lab_ceph;
 mod lab_durable;

@@ -1,7 +1,9 @@
 //! `stormeter profile`: the built-in workloads with their sources, and each as a study file writes it.
 
+use stormeter_import::{FioSetting, fio_job_of};
 use stormeter_study::{
-    StudyProfile, StudyWorkload, profile_sets, study_profile, study_profiles, workloads_text,
+    StudyProfile, StudyWorkload, WorkloadKind, profile_sets, study_profile, study_profiles,
+    workloads_text,
 };
 
 use crate::arguments::ProfileOptions;
@@ -18,6 +20,10 @@ pub(crate) fn run(options: &ProfileOptions) -> Result<Exit, Failure> {
         None => study_profiles(),
     };
     let width = terminal_width().unwrap_or(WIDTH).min(WIDTH);
+    if options.fio {
+        print(&fio(&profiles)?)?;
+        return Ok(Exit::Done);
+    }
     match (options.json, &options.name) {
         (true, _) => print(&json(&profiles)?)?,
         (false, Some(_)) => print(&yaml(&profiles, width))?,
@@ -69,6 +75,29 @@ fn yaml(profiles: &[StudyProfile], width: usize) -> String {
     }
     let workloads: Vec<StudyWorkload> = profiles.iter().map(|p| p.workload.clone()).collect();
     text + &workloads_text(&workloads)
+}
+
+/// The profiles as jobs of fio with the window of a study that says nothing else.
+fn fio(profiles: &[StudyProfile]) -> Result<String, Failure> {
+    const DISK_BYTES: u64 = 1 << 30;
+    let setting = FioSetting {
+        directory: ".".into(),
+        vms: 1,
+        ramp_ns: 2_000_000_000,
+        duration_ns: 10_000_000_000,
+    };
+    let mut workloads = Vec::new();
+    for StudyProfile { workload, .. } in profiles {
+        let WorkloadKind::Io(io) = &workload.kind else {
+            return Err(Failure::Usage(format!(
+                "{} is no load for a time, and fio has no job for it; `stormeter profile` lists the others",
+                workload.name
+            )));
+        };
+        workloads.push((io, workload.disk_bytes.unwrap_or(DISK_BYTES)));
+    }
+    fio_job_of(&workloads, &setting)
+        .map_err(|refused| Failure::Usage(format!("fio cannot do this:\n{refused}")))
 }
 
 fn json(profiles: &[StudyProfile]) -> Result<String, Failure> {

@@ -31,3 +31,34 @@ fn an_unknown_profile_is_reported_with_those_there_are() {
     let said = place.run("compare a b --workload iozone-write").expect(&[2]).stderr;
     assert!(said.contains("stormeter run"), "{said}");
 }
+
+#[test]
+fn a_profile_is_a_job_of_fio_and_that_is_a_study_again() {
+    let place = Place::new();
+    let job = place.run("profile vm-8k --fio").expect(&[0]).stdout;
+    assert!(job.contains("[vm-8k]\nrw=randrw\nrwmixread=75\nbs=8k\niodepth=4\n"), "{job}");
+    std::fs::write(place.path("job.fio"), job).unwrap();
+    let said = place.run("import job.fio -o study.yaml").expect(&[0]).stdout;
+    assert!(said.contains("run --plan study.yaml"), "{said}");
+    let plan = place.run("run --plan study.yaml").expect(&[0]).stdout;
+    assert!(plan.contains("vm-8k"), "{plan}");
+    let again = place.run("import job.fio -o study.yaml").expect(&[1]).stderr;
+    assert!(again.contains("remove it"), "{again}");
+    for (name, words) in [("journal", "flush: fio flushes after"), ("iozone", "no load for a time")]
+    {
+        let said = place.run(&format!("profile {name} --fio")).expect(&[2]).stderr;
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn what_a_study_cannot_have_of_a_job_is_refused_by_name_and_line() {
+    let place = Place::new();
+    let job = "[a]\nsize=1g\nzonemode=zbd\nbs=${NO_SUCH_VARIABLE}\niodepth=$ncpus\n";
+    std::fs::write(place.path("job.fio"), job).unwrap();
+    let said = place.run("import job.fio").expect(&[2]).stderr;
+    for words in ["line 3: zonemode: ", "line 4: bs: ${NO_SUCH_VARIABLE}"] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(!said.contains("iodepth"), "{said}");
+}

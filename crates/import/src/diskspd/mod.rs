@@ -3,6 +3,7 @@
 //! After DiskSpd's own source (`XmlResultParser.cpp`, `Common.cpp`). Latencies are milliseconds. There are no rates:
 //! bytes and I/Os are counted per thread and target, and are summed here.
 
+mod number;
 mod profile;
 mod results;
 
@@ -12,15 +13,14 @@ mod tests;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
+pub(crate) use number::NAME;
+
 use crate::error::ImportError;
-use crate::place::{quoted, truncated};
+use crate::place::truncated;
 use crate::run::Imported;
 
 use profile::Asked;
 use results::Measured;
-
-/// What this format is called.
-pub(crate) const NAME: &str = "DiskSpd XML";
 
 /// Elements within each other, at most: DiskSpd needs half of it.
 const DEPTH: usize = 24;
@@ -169,11 +169,6 @@ impl File {
         }
         Ok(Imported { tool: "DiskSpd", version: self.version, runs, left_out: Vec::new() })
     }
-}
-
-/// A number that is a whole one.
-fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("{} is not a whole number", quoted(text)))
 }
 
 fn path(open: &[String]) -> Vec<&str> {

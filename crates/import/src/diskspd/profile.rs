@@ -4,7 +4,7 @@ use quick_xml::events::BytesStart;
 
 use crate::run::{Load, Pattern};
 
-use super::whole;
+use super::number::whole;
 
 /// A time span of the profile.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Asked {
         self.targets.iter().any(|target| target.part)
     }
 
-    /// The load, by so many threads.
+    /// The load, by this number of threads.
     pub(super) fn load(&self, workers: Option<u64>) -> Load {
         let targets = &self.targets;
         let threads =
@@ -152,7 +152,7 @@ impl Target {
         })
     }
 
-    /// I/Os per second that are offered, by so many threads.
+    /// I/Os per second that are offered, by this number of threads.
     fn rate(&self, threads: u64) -> Option<f64> {
         let rate = self.rate.filter(|&rate| rate > 0)? as f64 * threads as f64;
         match self.block {

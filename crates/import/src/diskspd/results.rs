@@ -10,8 +10,8 @@ use crate::place::quoted;
 use crate::run::{Direction, Interval, Load, Percentile, Run, Way};
 use crate::units::{MS, share};
 
+use super::number::{NAME, whole};
 use super::profile::Asked;
-use super::{NAME, whole};
 
 /// The kinds, in the order of the arrays here.
 const WAYS: [Way; 3] = [Way::Read, Way::Write, Way::Both];

@@ -10,7 +10,7 @@ use crate::run::{Bucket, Direction, Imported, Way};
 use crate::time::iso;
 use crate::units::{US, cut};
 
-use super::{NAME, OTHERS, Settings, latency, way};
+use super::phase::{NAME, OTHERS, Settings, latency, way};
 
 /// Whether the text is such a file.
 pub(super) fn is(text: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::run::{Direction, Imported, Way};
 use crate::time::iso;
 use crate::units::{MIB, cut};
 
-use super::{NAME, OTHERS, Settings, latency, way};
+use super::phase::{NAME, OTHERS, Settings, latency, way};
 
 /// Whether the text is such a file, with its headings.
 pub(super) fn is(text: &str) -> bool {

@@ -1,4 +1,7 @@
+//! Samples of elbencho's JSON and CSV, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
+use crate::run::{Pattern, Way};
 
 const JSON: &str = include_str!("../../tests/files/elbencho/results.json");
 const CSV: &str = include_str!("../../tests/files/elbencho/results.csv");

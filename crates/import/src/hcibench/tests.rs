@@ -1,3 +1,5 @@
+//! Samples of HCIBench's summary, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
 
 const VDBENCH: &str = include_str!("../../tests/files/hcibench/vdbench-res.txt");

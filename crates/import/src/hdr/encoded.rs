@@ -18,7 +18,7 @@ const WORD_BITS: u32 = 0xf0;
 /// Why a file is refused that is longer inside than outside.
 pub(super) const TOO_MANY: &str = "more counts than a file of this size can hold";
 
-/// So many values from `low` on, in steps of the resolution at this place.
+/// A number of values from `low` on, in steps of the resolution at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) low: u64,
@@ -37,7 +37,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For a file of so many bytes: true histograms take a byte or two per count.
+    /// For a file of this many bytes: true histograms take a byte or two per count.
     pub(super) fn of(bytes: usize) -> Self {
         Self { numbers: bytes.saturating_mul(8).max(65_536), slots: (bytes / 2).max(65_536) }
     }
@@ -95,7 +95,7 @@ struct Layout {
 
 impl Layout {
     fn of(digits: u32, lowest: u64) -> Self {
-        // The largest value that is told apart from the next one.
+        // The largest value that differs from the next one.
         let single = 2 * 10u64.pow(digits);
         let magnitude = single.next_power_of_two().trailing_zeros();
         Self { unit: lowest.ilog2(), half: magnitude.max(1) - 1 }

@@ -8,8 +8,8 @@ use crate::place::{Line, lines, quoted, remark};
 use crate::run::{Bucket, Direction, Imported, Interval, Run, Way};
 use crate::units::MS;
 
-use super::NAME;
 use super::encoded::{Budget, Slot, TOO_MANY, decode};
+use super::name::NAME;
 
 /// Whether the text is a log.
 pub(super) fn is(text: &str) -> bool {

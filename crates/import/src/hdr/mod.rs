@@ -5,16 +5,16 @@
 
 mod encoded;
 mod log;
+mod name;
 mod spectrum;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use name::NAME;
+
 use crate::error::ImportError;
 use crate::run::Imported;
-
-/// What this format is called.
-pub(crate) const NAME: &str = "HdrHistogram";
 
 /// Whether the text is one of the two.
 pub(crate) fn is(text: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::place::{Line, lines, truncated};
 use crate::run::{Direction, Imported, Percentile, Run, Way};
 use crate::units::MS;
 
-use super::NAME;
+use super::name::NAME;
 
 /// Whether the text has such a list.
 pub(super) fn is(text: &str) -> bool {

@@ -1,3 +1,5 @@
+//! Samples of HdrHistogram's logs and lists, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use hdrhistogram::Histogram;

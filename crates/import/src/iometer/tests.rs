@@ -1,3 +1,5 @@
+//! Samples of Iometer's results, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
 use crate::run::Way;
 

@@ -74,7 +74,7 @@ impl Banner {
         Ok(true)
     }
 
-    /// A run of this kind, with records and files of so many bytes, by so many processes.
+    /// A run of this kind, with records and files of this size, by this number of processes.
     pub(super) fn run(
         &self,
         kind: &Kind,

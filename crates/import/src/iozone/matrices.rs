@@ -1,5 +1,5 @@
 //! iozone's report for spreadsheets (`-R`): of each test a matrix, files of a size below each other and records of a
-//! size beside each other, their sizes in quotes.
+//! size side by side, their sizes in quotes.
 
 use crate::error::ImportError;
 use crate::place::Line;

@@ -70,7 +70,7 @@ struct Section {
     blocks: Blocks,
     /// Whether its end was seen, behind which only reports follow.
     complete: bool,
-    /// Whether the summary of the blocks has begun, which repeats them.
+    /// Whether the summary of the blocks has started, which repeats them.
     summary: bool,
 }
 

@@ -10,7 +10,7 @@ use super::kinds::KINDS;
 /// The blocks.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Whether a block has begun and not ended.
+    /// Whether a block has started and not ended.
     pub(super) open: bool,
     pub(super) runs: Vec<Run>,
 }

@@ -1,3 +1,5 @@
+//! Samples of iperf3's JSON, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
 
 fn run(text: &str) -> (Run, Vec<String>) {

@@ -1,4 +1,4 @@
-//! kbench's summary: of a volume, or of two beside each other, one number per measure, pattern and kind of I/O.
+//! kbench's summary: of a volume, or of two side by side, one number per measure, pattern and kind of I/O.
 //!
 //! After kbench's own scripts (`parse.sh`, `cmp_parse.sh`, `func.sh`). Each measure is of an fio run of its own, whose
 //! size of requests and depth the summary does not say: so each number is a run here. The fraction of all is cut.

@@ -1,3 +1,5 @@
+//! Samples of kbench's summary, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
 
 const ONE: &str = include_str!("../../tests/files/kbench/one.summary");

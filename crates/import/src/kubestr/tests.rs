@@ -1,3 +1,5 @@
+//! Samples of kubestr's JSON, whole and damaged: what is read of them to the digit, and where damage is reported.
+
 use super::*;
 
 const TEXT: &str = include_str!("../../tests/files/kubestr/fio.json");

@@ -9,7 +9,7 @@ use crate::place::{Line, lines, quoted, truncated};
 use crate::run::{Direction, Imported, Interval, Load, Pattern, Run, Way};
 use crate::units::{MIB, MS, share};
 
-use super::NAME;
+use super::name::NAME;
 
 /// Rates that stand for `max` and `curve`, in older and later versions.
 const NO_RATES: [f64; 4] = [999_988.0, 9_999_988.0, 999_977.0, 9_999_977.0];

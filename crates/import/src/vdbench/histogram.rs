@@ -5,7 +5,7 @@ use crate::place::{Line, lines, remark, truncated};
 use crate::run::{Bucket, Direction, Imported, Run, Way};
 use crate::units::MS;
 
-use super::NAME;
+use super::name::NAME;
 
 /// Whether the text has such histograms.
 pub(super) fn is(text: &str) -> bool {

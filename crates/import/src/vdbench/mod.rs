@@ -5,15 +5,15 @@
 
 mod flat;
 mod histogram;
+mod name;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use name::NAME;
+
 use crate::error::ImportError;
 use crate::run::Imported;
-
-/// What this format is called.
-pub(crate) const NAME: &str = "vdbench";
 
 /// Whether the text is one of the two files.
 pub(crate) fn is(text: &str) -> bool {
