@@ -84,7 +84,16 @@ pub(crate) const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "stormeter-gate",
-        uses: These(&["schema", "disk", "import", "study", "statistics", "results", "conclude"]),
+        uses: These(&[
+            "units",
+            "schema",
+            "disk",
+            "import",
+            "study",
+            "statistics",
+            "results",
+            "conclude",
+        ]),
         pure: true,
     },
     Layer {

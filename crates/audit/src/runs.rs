@@ -103,7 +103,11 @@ fn rates(place: &str, run: &Run, direction: &Direction) -> Vec<Finding> {
     if window.low <= 0.0 {
         return Vec::new();
     }
-    let check = |what: &str, unit: &str, one: f64, count: Option<Stated>, rate: Option<Stated>| {
+    let check = |what: &str,
+                 (unit, counted): (&str, &str),
+                 one: f64,
+                 count: Option<Stated>,
+                 rate: Option<Stated>| {
         let (count, rate) = (span(count?), span(rate?));
         let follows = count.over(window);
         let apart = rate.apart(follows)?;
@@ -114,15 +118,16 @@ fn rates(place: &str, run: &Run, direction: &Direction) -> Vec<Finding> {
             _ => Level::Doubtful,
         };
         let amount = |what: String, span: Span| Amount::new(what, span.scaled(1.0 / one), unit);
+        let moved = Amount::new("", count.scaled(1.0 / one), counted);
         let detail = Detail::Mismatch {
             stated: amount(what.to_owned(), rate),
             follows: amount(format!("{what} over the time"), follows),
-            from: vec![Amount::new("time", window, "s")],
+            from: vec![moved, Amount::new("", window, "s")],
         };
         Some(Finding::new(Law::MovedInTime, level, place, detail))
     };
-    let iops = check("IOPS", "IOPS", 1.0, direction.operations, direction.iops);
-    let bytes = check("throughput", "MB/s", MB, direction.bytes, direction.bytes_per_s);
+    let iops = check("IOPS", ("IOPS", "I/Os"), 1.0, direction.operations, direction.iops);
+    let bytes = check("throughput", ("MB/s", "MB"), MB, direction.bytes, direction.bytes_per_s);
     iops.into_iter().chain(bytes).collect()
 }
 

@@ -30,9 +30,9 @@ pub struct GateOptions {
 pub struct Difference {
     /// In what.
     pub aspect: Aspect,
-    /// Of the earlier run.
+    /// What the earlier run has and the new one has not.
     pub earlier: String,
-    /// Of the new run.
+    /// The reverse.
     pub new: String,
 }
 
@@ -171,12 +171,12 @@ pub fn gate(
 /// In what the new runs differ from earlier ones: of runs, and of cells that both have.
 fn differences(history: &[&GateRun], new: &[GateRun]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
-    let mut compare = |earlier: &[(Aspect, String)], new: &[(Aspect, String)]| {
+    let mut compare = |earlier: &[(Aspect, Vec<String>)], new: &[(Aspect, Vec<String>)]| {
         for (aspect, was) in earlier {
             let Some((_, is)) = new.iter().find(|(other, _)| other == aspect) else { continue };
             let known = found.iter().any(|known| known.aspect == *aspect);
             if was != is && !known {
-                let (earlier, new) = (was.clone(), is.clone());
+                let (earlier, new) = (only_in(was, is), only_in(is, was));
                 found.push(Difference { aspect: *aspect, earlier, new });
             }
         }
@@ -192,6 +192,13 @@ fn differences(history: &[&GateRun], new: &[GateRun]) -> Vec<Difference> {
         }
     }
     found
+}
+
+/// The parts that the other does not have.
+fn only_in(parts: &[String], other: &[String]) -> String {
+    let only: Vec<&str> =
+        parts.iter().filter(|part| !other.contains(part)).map(String::as_str).collect();
+    if only.is_empty() { "not stated".to_owned() } else { only.join(", ") }
 }
 
 fn judgements(history: &[&GateRun], new: &[GateRun], options: &GateOptions) -> Vec<CellJudgement> {

@@ -19,8 +19,8 @@ pub fn of_import(source: &str, imported: &Imported) -> GateRun {
             None => cells.push((found, 1)),
         }
     }
-    let mut made_with = vec![(Aspect::Generator, imported.tool.to_owned())];
-    made_with.extend(imported.version.clone().map(|version| (Aspect::Version, version)));
+    let mut made_with = vec![(Aspect::Generator, vec![imported.tool.to_owned()])];
+    made_with.extend(imported.version.clone().map(|version| (Aspect::Version, vec![version])));
     let errors: u64 = imported.runs.iter().filter_map(|run| run.errors).sum();
     GateRun {
         source: source.to_owned(),
@@ -80,7 +80,7 @@ fn percentiles(part: &Direction) -> impl Iterator<Item = (Metric, f64)> {
 }
 
 /// What a load is, as far as the file says.
-fn made_with(load: &Load) -> Vec<(Aspect, String)> {
+fn made_with(load: &Load) -> Vec<(Aspect, Vec<String>)> {
     let mut words = Vec::new();
     words.extend(load.request_bytes.map(|bytes| format!("requests of {bytes} bytes")));
     words.extend(load.read_share.map(|share| format!("{} % reads", 100.0 * share)));
@@ -93,12 +93,12 @@ fn made_with(load: &Load) -> Vec<(Aspect, String)> {
     words.extend(load.duration_s.map(|seconds| format!("{seconds} s")));
     let mut made_with = Vec::new();
     if !words.is_empty() {
-        made_with.push((Aspect::Load, words.join(", ")));
+        made_with.push((Aspect::Load, words));
     }
     if load.durability.is_some() || load.direct.is_some() {
         let flushes = load.durability.as_deref().unwrap_or("no flushes");
         let cache = if load.direct == Some(false) { ", through the page cache" } else { "" };
-        made_with.push((Aspect::Durability, format!("{flushes}{cache}")));
+        made_with.push((Aspect::Durability, vec![format!("{flushes}{cache}")]));
     }
     made_with
 }

@@ -3,7 +3,8 @@
 use stormeter_conclude::Conclusion;
 use stormeter_disk::Acknowledged;
 use stormeter_results::Environment;
-use stormeter_study::{StudyPlan, WorkloadKind};
+use stormeter_study::{StudyPlan, workloads_text};
+use stormeter_units::{format_bytes, format_duration_ns};
 
 use crate::run::{Aspect, GateCell, GateRun};
 
@@ -23,7 +24,8 @@ pub fn of_results(source: &str, conclusion: &Conclusion) -> GateRun {
         }
         let mut made_with = vec![(Aspect::Load, load_of(plan, cell.workload, cell.vms))];
         if let Some(promise) = &header.datastores[cell.datastore].promise {
-            made_with.push((Aspect::Durability, promised(promise.acknowledged).to_owned()));
+            let promised = promised(promise.acknowledged).to_owned();
+            made_with.push((Aspect::Durability, vec![promised]));
         }
         GateCell {
             datastore: plan.datastores[cell.datastore].name.clone(),
@@ -38,12 +40,12 @@ pub fn of_results(source: &str, conclusion: &Conclusion) -> GateRun {
         made_with: vec![
             (
                 Aspect::Generator,
-                match &header.prediction {
+                vec![match &header.prediction {
                     Some(prediction) => format!("a prediction for {}", prediction.site),
                     None => "stormeter".to_owned(),
-                },
+                }],
             ),
-            (Aspect::Version, header.stormeter_version.clone()),
+            (Aspect::Version, vec![header.stormeter_version.clone()]),
             (Aspect::Machine, machine(&header.environment)),
         ],
         cells: cells.collect(),
@@ -53,16 +55,19 @@ pub fn of_results(source: &str, conclusion: &Conclusion) -> GateRun {
     }
 }
 
-/// Everything that a workload and its disks are.
-fn load_of(plan: &StudyPlan, workload: usize, vms: u32) -> String {
+/// Everything that a workload and its disks are, in the words of study files.
+fn load_of(plan: &StudyPlan, workload: usize, vms: u32) -> Vec<String> {
     let workload = &plan.workloads[workload];
     let disk = workload.disk_bytes.unwrap_or(plan.disk_bytes);
-    let duration_s = plan.timing.duration_ns as f64 / 1e9;
-    let kind = match &workload.kind {
-        WorkloadKind::Io(io) => format!("{io:?}"),
-        other => format!("{other:?}"),
-    };
-    format!("{vms} VMs, disks of {disk} bytes, windows of {duration_s} s, {kind}")
+    let machines = if vms == 1 { "1 VM".to_owned() } else { format!("{vms} VMs") };
+    let mut parts = vec![
+        machines,
+        format!("disks of {}", format_bytes(disk)),
+        format!("windows of {}", format_duration_ns(plan.timing.duration_ns as f64)),
+    ];
+    let text = workloads_text(std::slice::from_ref(workload));
+    parts.extend(text.lines().map(|line| line.trim().to_owned()));
+    parts
 }
 
 fn promised(acknowledged: Acknowledged) -> &'static str {
@@ -75,8 +80,12 @@ fn promised(acknowledged: Acknowledged) -> &'static str {
 }
 
 /// The hardware; a kernel or a load average is what a gate may be there to judge.
-fn machine(environment: &Environment) -> String {
+fn machine(environment: &Environment) -> Vec<String> {
     let gib = (environment.memory_bytes as f64 / (1u64 << 30) as f64).round();
-    let cpu = environment.cpu_model.as_deref().unwrap_or("CPU not known");
-    format!("{}, {} CPUs, {cpu}, {gib} GiB", environment.architecture, environment.cpus)
+    vec![
+        environment.architecture.clone(),
+        format!("{} CPUs", environment.cpus),
+        environment.cpu_model.clone().unwrap_or_else(|| "CPU not known".to_owned()),
+        format!("{gib} GiB of memory"),
+    ]
 }

@@ -11,8 +11,8 @@ pub struct GateRun {
     pub source: String,
     /// When it began, in seconds since 1970, if that is known.
     pub began_s: Option<f64>,
-    /// What has to be alike, as far as it is known.
-    pub made_with: Vec<(Aspect, String)>,
+    /// What has to be alike, as far as it is known, part by part.
+    pub made_with: Vec<(Aspect, Vec<String>)>,
     /// Its cells.
     pub cells: Vec<GateCell>,
     /// Why its figures cannot be used.
@@ -59,8 +59,8 @@ pub struct GateCell {
     pub datastore: String,
     /// What.
     pub load: String,
-    /// What has to be alike in this cell.
-    pub made_with: Vec<(Aspect, String)>,
+    /// What has to be alike in this cell, part by part.
+    pub made_with: Vec<(Aspect, Vec<String>)>,
     /// One value a metric.
     pub values: Vec<(Metric, f64)>,
 }

@@ -17,13 +17,13 @@ fn run(name: &str, began_s: f64, values: &[(&str, f64)]) -> GateRun {
     let cell = |(datastore, iops): &(&str, f64)| GateCell {
         datastore: (*datastore).into(),
         load: "vm-4k".into(),
-        made_with: vec![(Aspect::Durability, "on stable storage".into())],
+        made_with: vec![(Aspect::Durability, vec!["on stable storage".into()])],
         values: vec![(Metric::Iops, *iops), (Metric::LatencyMean, 4e9 / iops)],
     };
     GateRun {
         source: name.into(),
         began_s: Some(began_s),
-        made_with: vec![(Aspect::Machine, "a machine".into())],
+        made_with: vec![(Aspect::Machine, vec!["a machine".into()])],
         cells: values.iter().map(cell).collect(),
         invalid: None,
     }
@@ -72,8 +72,8 @@ fn a_slow_datastore_is_a_regression_and_the_other_is_not() {
 #[test]
 fn unlike_runs_are_refused_by_name_unless_they_may_differ() {
     let mut new = run("new.db", 10.0, &[("nas", 1000.0)]);
-    new.made_with = vec![(Aspect::Machine, "another".into())];
-    new.cells[0].made_with = vec![(Aspect::Durability, "in memory".into())];
+    new.made_with = vec![(Aspect::Machine, vec!["another".into()])];
+    new.cells[0].made_with = vec![(Aspect::Durability, vec!["in memory".into()])];
     let Err(GateError::Unlike { differences }) = gate(&history(), &[new.clone()], &options())
     else {
         panic!("not refused");

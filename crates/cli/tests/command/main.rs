@@ -16,6 +16,7 @@ mod faults;
 mod hosts;
 mod hosts_ssh;
 mod interrupt;
+mod judged;
 mod killing;
 mod librbd;
 mod loop_device;

@@ -1,0 +1,98 @@
+//! Results that exist, of this program and of others, audited and gated; and datastores with names.
+
+use crate::place::{Place, SHORT, SURE};
+
+/// A result of fio: reads of 4 KiB, 4 in flight.
+fn fio(iops: f64) -> String {
+    let (all, bytes) = (iops * 60.0, iops * 4096.0);
+    let latency = 0.99 * 4e9 / iops;
+    format!(
+        r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "night", "error": 0,
+        "job options": {{"bs": "4k", "rw": "randread", "iodepth": "4", "ioengine": "libaio", "filename": "/srv/vm/disk"}},
+        "read": {{"io_bytes": {:.0}, "io_kbytes": {:.0}, "bw_bytes": {bytes:.0}, "iops": {iops:.6}, "runtime": 60000, "total_ios": {all:.0},
+        "lat_ns": {{"min": 900, "max": 90000000, "mean": {latency:.6}, "stddev": 500000.000000, "N": {all:.0}}}}}}}]}}"#,
+        60.0 * bytes,
+        60.0 * bytes / 1024.0
+    )
+}
+
+#[test]
+fn an_audit_reads_tables_and_results_and_its_exit_code_says_whether_something_is_broken() {
+    let place = Place::new();
+    std::fs::write(place.path("sound.json"), fio(1000.0)).unwrap();
+    let sound = place.run("audit sound.json").expect(&[0]).stdout;
+    assert!(sound.contains("0 broken"), "{sound}");
+    // Four times as many I/Os a second as bytes and time allow.
+    let wrong = fio(1000.0).replace("\"iops\": 1000", "\"iops\": 4000");
+    std::fs::write(place.path("wrong.json"), wrong).unwrap();
+    let found = place.run("audit wrong.json sound.json").expect(&[5]).stdout;
+    assert!(
+        found.contains("BROKEN  wrong.json, night") && found.contains("16.384 MB/s"),
+        "{found}"
+    );
+    let json = place.run("audit wrong.json --json").expect(&[5]).json();
+    assert_eq!(json["findings"][0]["level"], "broken");
+    std::fs::write(
+        place.path("table.yaml"),
+        "tables:\n  - {name: t, label: Table 1, about: x, unit: ms, columns: [run, a], \
+         rows: [[r1, 1.0], [r2, 2.0], [mean, 1.9]]}\n",
+    )
+    .unwrap();
+    let table = place.run("audit table.yaml").expect(&[5]).stdout;
+    assert!(table.contains("mean of 2 rows gives 1.5 ms"), "{table}");
+    std::fs::write(place.path("cut.json"), &fio(1000.0)[..300]).unwrap();
+    let cut = place.run("audit cut.json").expect(&[2]).stderr;
+    assert!(cut.contains("cut.json: fio JSON, line"), "{cut}");
+    std::fs::write(place.path("words.txt"), "no results\n").unwrap();
+    let words = place.run("audit words.txt").expect(&[2]).stderr;
+    assert!(words.contains("none of fio JSON"), "{words}");
+}
+
+#[test]
+fn a_gate_tells_a_regression_from_noise_by_its_exit_code() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("history")).unwrap();
+    for (day, iops) in [1000.0, 1003.0, 997.0, 1001.0, 999.0].into_iter().enumerate() {
+        std::fs::write(place.path(&format!("history/{day}.json")), fio(iops)).unwrap();
+    }
+    std::fs::write(place.path("same.json"), fio(998.0)).unwrap();
+    std::fs::write(place.path("slow.json"), fio(900.0)).unwrap();
+    let fine = place.run("gate same.json --against history").expect(&[0]).stdout;
+    assert!(fine.starts_with("No regression") && fine.contains("a slowdown of 3.8 %"), "{fine}");
+    let slow = "gate slow.json --against history --junit g.xml --markdown g.md --github";
+    let said = place.run(slow).expect(&[3]).stdout;
+    assert!(said.starts_with("Regression: 2 of 2") && said.contains("::error title="), "{said}");
+    assert!(std::fs::read_to_string(place.path("g.xml")).unwrap().contains("failures=\"2\""));
+    assert!(std::fs::read_to_string(place.path("g.md")).unwrap().contains("| regression |"));
+    let json = place.run("gate slow.json --against history --json").expect(&[3]).json();
+    assert_eq!(json["outcome"], "regression");
+    // One run each decides nothing; another one of the base may.
+    place.run("gate slow.json --against history/0.json").expect(&[4]);
+    let again = "gate slow.json --against history/0.json --rerun-base cp${IFS}same.json${IFS}{}";
+    let again = place.run(again).expect(&[3, 4]);
+    assert!(again.stdout.contains("1 run against 2 earlier"), "{again:?}");
+    let other = fio(998.0).replace("libaio", "psync");
+    std::fs::write(place.path("other.json"), other).unwrap();
+    let refused = place.run("gate other.json --against history").expect(&[5]).stderr;
+    assert!(
+        refused.contains("load: 4 outstanding, engine libaio earlier")
+            && refused.contains("--may-differ"),
+        "{refused}"
+    );
+    place.run("gate other.json --against history --may-differ load").expect(&[0]);
+}
+
+#[test]
+fn datastores_with_names_are_called_by_them() {
+    let place = Place::new();
+    let command = format!("compare nas=a san=b {SHORT} {SURE} --baseline san -o named.db");
+    let said = place.run(&command).expect(&[0, 4]).stdout;
+    assert!(said.contains("nas") && said.contains("san  "), "{said}");
+    let json = place.run("report named.db --json").expect(&[0, 4]).json();
+    let text = json.to_string();
+    assert!(text.contains("\"nas\"") && text.contains("\"san\""), "{text}");
+    let twice = place.run("compare x=a x=b").expect(&[2]).stderr;
+    assert!(twice.contains("two datastores are called x"), "{twice}");
+    let unknown = place.run("compare nas=a san=b --baseline disk").expect(&[2]).stderr;
+    assert!(unknown.contains("nas, san"), "{unknown}");
+}
