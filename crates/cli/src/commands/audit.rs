@@ -40,9 +40,8 @@ pub(crate) fn run(options: &AuditOptions) -> Result<Exit, Failure> {
 fn of_tables(name: &str, text: &str, with_name: bool) -> Result<Vec<Finding>, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{name}: {what}"));
     let sheet = Sheet::read(text).map_err(|error| {
-        wrong(format!(
-            "{error} (read as tables, since it is of no format of results that is known)"
-        ))
+        let known = stormeter_import::formats().collect::<Vec<_>>().join(", ");
+        wrong(format!("{error} (read as tables, since it is no results file and none of {known})"))
     })?;
     print_notes(name, &sheet.notes);
     let mut findings = audit_sheet(&sheet).map_err(|error| wrong(error.to_string()))?;
