@@ -83,6 +83,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: true,
     },
     Layer {
+        package: "stormeter-export",
+        uses: These(&["disk", "trial", "study", "statistics"]),
+        pure: true,
+    },
+    Layer {
         package: "stormeter-gate",
         uses: These(&[
             "units",
@@ -187,11 +192,12 @@ const FOR_TESTS: [&str; 6] = ["driver", "simulator", "server", "peers", "ceph", 
 /// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
 /// need intervals; faults of a datastore show in what trials and numbered records see of them; what is imported as a
 /// study must be read as one.
-const FOR_TESTS_OF: [(&str, &str); 4] = [
+const FOR_TESTS_OF: [(&str, &str); 5] = [
     ("simulator", "statistics"),
     ("datastore", "trial"),
     ("datastore", "durable"),
     ("import", "study"),
+    ("export", "import"),
 ];
 
 /// What only tests may use: it is in nothing that is shipped.

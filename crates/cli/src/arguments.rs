@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use stormeter_timed_disk::Speed;
 
-use crate::arguments_audit::{AuditOptions, GateArguments};
+use crate::arguments_audit::{AuditOptions, ExportArguments, GateArguments};
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_durable::DurableOptions;
@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Check results against the laws that any result must obey
     Audit(AuditOptions),
+    /// Write results in a form that other programs read
+    Export(ExportArguments),
     /// Say whether new runs are slower than earlier ones
     Gate(GateArguments),
     /// Recompute a published study and check it against results

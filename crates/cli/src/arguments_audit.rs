@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use stormeter_gate::Aspect;
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
@@ -74,6 +74,39 @@ pub(crate) struct GateArguments {
     /// Print annotations for GitHub Actions as well
     #[arg(long, help_heading = "Output")]
     pub(crate) github: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+csv is tidy: one observation (a metric of a trial) a row. openmetrics has each cell's values in base units. \
+markdown is a table for a pull request. fio is JSON as fio prints it, a job for each trial.
+
+Examples:
+  stormeter export night.db > night.csv
+  stormeter export night.db --to openmetrics -o night.prom
+  stormeter export night.db --to fio -o night.json")]
+pub(crate) struct ExportArguments {
+    /// The results file
+    pub(crate) file: PathBuf,
+    /// In which form
+    #[arg(long = "to", value_name = "FORM", value_enum, default_value_t = ExportForm::Csv)]
+    pub(crate) form: ExportForm,
+    /// Write it to this file [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What an export is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// One observation a row
+    Csv,
+    /// For Prometheus and its kin
+    Openmetrics,
+    /// A table
+    Markdown,
+    /// As fio's JSON
+    Fio,
 }
 
 fn metric() -> impl TypedValueParser<Value = Metric> {

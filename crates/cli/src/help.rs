@@ -11,7 +11,10 @@ use crate::color::Color;
 /// Commands by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["doctor", "demo", "compare", "durable", "ceiling", "net"]),
-    ("Understand", &["report", "audit", "gate", "predict", "measure-site", "calibrate", "site"]),
+    (
+        "Understand",
+        &["report", "export", "audit", "gate", "predict", "measure-site", "calibrate", "site"],
+    ),
     ("Studies", &["run", "profile", "import", "replicate", "lab"]),
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];

@@ -90,6 +90,7 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options, color),
         Command::Audit(options) => commands::audit::run(&options),
+        Command::Export(options) => commands::export::run(&options),
         Command::Gate(options) => commands::gate::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),

@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod desktop;
 pub(crate) mod doctor;
 pub(crate) mod durable;
+pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod import;
 pub(crate) mod lab;

@@ -91,6 +91,15 @@ fn datastores_with_names_are_called_by_them() {
     let json = place.run("report named.db --json").expect(&[0, 4]).json();
     let text = json.to_string();
     assert!(text.contains("\"nas\"") && text.contains("\"san\""), "{text}");
+    let csv = place.run("export named.db").expect(&[0]).stdout;
+    assert!(csv.lines().any(|line| line.contains(",nas,vm-4k changed,1,,0,iops,1/s,")), "{csv}");
+    let metrics = place.run("export named.db --to openmetrics").expect(&[0]).stdout;
+    assert!(metrics.contains("stormeter_iops_per_second{datastore=\"san\""), "{metrics}");
+    place.run("export named.db --to fio -o named.json").expect(&[0]);
+    let audit = place.run("audit named.json").expect(&[0]).stdout;
+    assert!(audit.contains("0 broken"), "{audit}");
+    let table = place.run("export named.db --to markdown").expect(&[0]).stdout;
+    assert!(table.contains("| nas | vm-4k changed | 1 |"), "{table}");
     let twice = place.run("compare x=a x=b").expect(&[2]).stderr;
     assert!(twice.contains("two datastores are called x"), "{twice}");
     let unknown = place.run("compare nas=a san=b --baseline disk").expect(&[2]).stderr;

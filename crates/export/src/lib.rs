@@ -1,0 +1,16 @@
+//! Results for other programs: one observation a row as CSV, OpenMetrics text, a table in Markdown, and JSON as fio
+//! prints it.
+//!
+//! Everything is made from [`Results`]: plain values of the trials that count. Pure: the caller reads and writes files.
+
+mod csv;
+mod fio;
+mod markdown;
+mod open_metrics;
+mod results;
+
+pub use crate::csv::csv;
+pub use fio::fio_json;
+pub use markdown::markdown;
+pub use open_metrics::open_metrics;
+pub use results::{Cell, Results, Trial};
