@@ -85,7 +85,7 @@ fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
         cargo.env("CARGO_PROFILE_RELEASE_LTO", "off");
         cargo.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
         // Without link-time optimisation a binary built for speed is larger than the released one.
-        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s");
+        cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "z");
         // At the highest optimisation level the C compiler takes more than twice as long for
         // SQLite.
         cargo.args(["--config", "profile.release.package.libsqlite3-sys.opt-level=1"]);

@@ -40,7 +40,7 @@ Exit codes: 0 no regression, 2 usage, 3 regression, 4 inconclusive, 5 invalid, o
 Examples:
   stormeter gate new.db --against history/
   stormeter gate new.db --against old1.db old2.db old3.db --max-slowdown 5%
-  stormeter gate fio-new.json --against fio-old/ --metric latency-p99 --junit gate.xml")]
+  stormeter gate new.json --against old/ --metric latency-p99 --junit gate.xml")]
 pub(crate) struct GateArguments {
     /// Results of the new run, or of several
     #[arg(value_name = "NEW", required = true)]

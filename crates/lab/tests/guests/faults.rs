@@ -37,8 +37,8 @@ impl Lab {
     fn url(&self, protocol: &str) -> String {
         let mut urls = self.place.guests().into_iter().flat_map(|guest| guest.urls);
         let url = urls.find(|url| url.starts_with(protocol)).unwrap();
-        assert!(!url.contains('?'), "{url}");
-        format!("{url}?timeout={}s", PATIENCE.as_secs())
+        let separator = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{separator}timeout={}s", PATIENCE.as_secs())
     }
 
     fn state(&self, name: &str) -> String {
