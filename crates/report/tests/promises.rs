@@ -121,6 +121,9 @@ fn a_sentence_names_datastores_by_their_labels() {
         |header| {
             header.plan.study.clear();
             header.plan.datastores[1].url = LONG.into();
+            for datastore in &mut header.plan.datastores {
+                datastore.name.clone_from(&datastore.url);
+            }
         },
         |analysis| analysis.findings.push((None, unlike(["/srv/vm", LONG]))),
     );
