@@ -74,6 +74,8 @@ fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
         repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
     // SQLite is C and must be compiled against the same C library.
     cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
+    // At a fixed address it needs no table of relocations, a sixteenth of its size.
+    cargo.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS", "-C relocation-model=static");
     // Every guest of a lab has it in memory, where the names of functions are a fifth of it.
     cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     let head = ["rev-parse", "--short=12", "HEAD"];
