@@ -100,22 +100,16 @@ impl Tables {
     /// What `table.column` or `table.row.column` refers to; the error lists what exists instead, or says which row
     /// has no number there.
     pub fn find(&self, steps: &[String]) -> Result<Found<'_>, String> {
-        let (places, is_column) = self.places(steps)?;
-        let mut cells = Vec::with_capacity(places.len());
-        for place in places {
-            match self.cell(place) {
-                Cell::Number(printed) => cells.push((place, printed)),
-                Cell::Name(text) => return Err(names(steps, text)),
-                Cell::Missing => {
-                    return Err(format!(
-                        "{} has no printed value in row {}; use the rows that have one",
-                        steps.join("."),
-                        place.row + 1
-                    ));
-                }
-            }
+        let found = self.find_present(steps)?;
+        let (places, _) = self.places(steps)?;
+        match places.into_iter().find(|place| *self.cell(*place) == Cell::Missing) {
+            Some(place) => Err(format!(
+                "{} has no printed value in row {}; use the rows that have one",
+                steps.join("."),
+                place.row + 1
+            )),
+            None => Ok(found),
         }
-        Ok(Found { cells, is_column })
     }
 
     /// The same without the rows that have no number there.
