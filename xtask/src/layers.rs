@@ -66,7 +66,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         uses: These(&["units", "disk", "trial", "study"]),
         pure: true,
     },
-    Layer { package: "stormeter-results", uses: These(&["disk", "trial", "study"]), pure: false },
+    Layer {
+        package: "stormeter-results",
+        uses: These(&["disk", "import", "trial", "study"]),
+        pure: false,
+    },
     Layer {
         package: "stormeter-conclude",
         uses: These(&["trial", "study", "statistics", "results"]),
@@ -98,6 +102,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "statistics",
             "results",
             "conclude",
+            "report",
         ]),
         pure: true,
     },

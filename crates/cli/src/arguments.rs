@@ -103,7 +103,7 @@ removes its disks and exits. See docs/agents.md.")]
     },
     /// List the built-in workloads with sources, or print one
     Profile(ProfileOptions),
-    /// Translate a job file of fio into a study file
+    /// Keep results of other tools, or translate a job file of fio
     Import(ImportOptions),
     /// Print a JSON Schema of files or of what --json prints
     Schema {
@@ -164,7 +164,8 @@ Examples:
   stormeter profile             all of them, with their sources
   stormeter profile vm-4k       one as YAML, to paste into a study file
   stormeter profile iozone      a set of them
-  stormeter profile oltp --fio  one as a job file of fio")]
+  stormeter profile oltp --fio  one as a job file of fio
+  stormeter profile --from-fio job.fio")]
 pub(crate) struct ProfileOptions {
     /// A profile, or a set of them
     #[arg(value_name = "NAME")]
@@ -175,20 +176,27 @@ pub(crate) struct ProfileOptions {
     /// Print a job file of fio, which does the same in the working directory
     #[arg(long, requires = "name", conflicts_with = "json")]
     pub(crate) fio: bool,
+    /// Print the workloads of a job file of fio instead of built-in ones
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "json", "fio"])]
+    pub(crate) from_fio: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each key of the job file is translated, or has no effect on what is measured and is named in a comment \
-of the study file, or is refused by name with its line. See docs/coming-from.md.
+Results of other tools are recognised by their content and kept in one results file, which compare, \
+report, audit and gate read; several runs of one thing are repetitions. A job file of fio becomes a \
+study file: each key is translated, or has no effect on what is measured and is named in a comment, or \
+is refused by name with its line. See docs/coming-from.md.
 
 Examples:
+  stormeter import monday.json tuesday.json -o week.db
   stormeter import job.fio                  print the study file
   stormeter import job.fio -o study.yaml    write it")]
 pub(crate) struct ImportOptions {
-    /// The job file
-    pub(crate) file: PathBuf,
-    /// Write the study file here [default: print it]
+    /// Results of other tools (files, or directories of these), or a job file
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the results file or study file here [default: print the study file]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -211,6 +219,8 @@ pub(crate) enum SchemaName {
     Audit,
     /// What `gate --json` prints
     Gate,
+    /// What `compare --json` of files prints, and `report --json` of results of other tools
+    Sides,
 }
 
 #[derive(Debug, Args)]

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use stormeter_gate::Aspect;
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
+
+use crate::arguments_compare::{aspect_parser, metric_parser};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -52,11 +53,11 @@ pub(crate) struct GateArguments {
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_percent)]
     pub(crate) max_slowdown: f64,
     /// What is judged; may be repeated [default: iops, latency-mean]
-    #[arg(long, value_name = "METRIC", value_parser = metric())]
+    #[arg(long, value_name = "METRIC", value_parser = metric_parser())]
     pub(crate) metric: Vec<Metric>,
     /// Compare runs although they differ in this: generator, version, machine, load or durability; may be
     /// repeated
-    #[arg(long, value_name = "ASPECT", value_parser = aspect())]
+    #[arg(long, value_name = "ASPECT", value_parser = aspect_parser())]
     pub(crate) may_differ: Vec<Aspect>,
     /// If it is inconclusive, run this shell command once to measure the base again; {} is the results file
     /// that it writes
@@ -107,18 +108,4 @@ pub(crate) enum ExportForm {
     Markdown,
     /// As fio's JSON
     Fio,
-}
-
-fn metric() -> impl TypedValueParser<Value = Metric> {
-    PossibleValuesParser::new(Metric::FOR_COMPARISONS.map(Metric::name)).map(|name| {
-        let found = Metric::FOR_COMPARISONS.into_iter().find(|metric| metric.name() == name);
-        found.unwrap_or(Metric::Iops)
-    })
-}
-
-fn aspect() -> impl TypedValueParser<Value = Aspect> {
-    PossibleValuesParser::new(Aspect::ALL.map(Aspect::name)).map(|name| {
-        let found = Aspect::ALL.into_iter().find(|aspect| aspect.name() == name);
-        found.unwrap_or(Aspect::Version)
-    })
 }

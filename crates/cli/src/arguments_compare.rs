@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use stormeter_gate::Aspect;
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
 
@@ -39,9 +40,11 @@ Examples:
   stormeter compare /srv/vm '/srv/vm?direct=0' --html cache.html
   stormeter compare /srv/vm nfs://nas1/vm iscsi://san1/iqn.2026-01.example:vm/1
   stormeter compare /srv/vm /mnt/nas --verify            check every read
-  stormeter compare /srv/vm /mnt/nas --resume            after an interruption")]
+  stormeter compare /srv/vm /mnt/nas --resume            after an interruption
+  stormeter compare old.db new.db                        results that exist
+  stormeter compare nas=a.json nas=b.json san=c.json     of other tools; a and b repeat each other")]
 pub(crate) struct CompareOptions {
-    /// Two or more datastores
+    /// Two or more datastores, or files with results; NAME=… names one
     #[arg(required = true, value_name = "DATASTORE")]
     pub(crate) datastores: Vec<String>,
     #[command(flatten)]
@@ -54,6 +57,10 @@ pub(crate) struct CompareOptions {
     pub(crate) measurement: MeasurementOptions,
     #[command(flatten)]
     pub(crate) safety: SafetyOptions,
+    /// With files: compare runs although they differ in this: generator, version, machine, load or
+    /// durability; may be repeated
+    #[arg(long, value_name = "ASPECT", value_parser = aspect_parser(), help_heading = "Measurement")]
+    pub(crate) may_differ: Vec<Aspect>,
     /// Results file [default: stormeter-DATE-TIME.db in the working directory]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
@@ -188,7 +195,14 @@ pub(crate) enum ArrivalsName {
 }
 
 /// The metrics by the names that they have everywhere.
-fn metric_parser() -> impl TypedValueParser<Value = Metric> {
+pub(crate) fn metric_parser() -> impl TypedValueParser<Value = Metric> {
     PossibleValuesParser::new(Metric::FOR_COMPARISONS.map(Metric::name))
         .try_map(|name| Metric::from_name(&name).ok_or("no such metric"))
+}
+
+/// In what runs may differ, by the names of these.
+pub(crate) fn aspect_parser() -> impl TypedValueParser<Value = Aspect> {
+    PossibleValuesParser::new(Aspect::ALL.map(Aspect::name)).try_map(|name| {
+        Aspect::ALL.into_iter().find(|aspect| aspect.name() == name).ok_or("no such aspect")
+    })
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use stormeter_conclude::{Conclusion, conclude};
-use stormeter_import::{FioLogKind, Imported};
-use stormeter_results::ResultsFile;
+use stormeter_gate::{GateRun, of_import, of_results};
+use stormeter_import::FioLogKind;
+use stormeter_results::{ImportedSource, ResultsError, ResultsFile, read_imported};
 
 use crate::exit::Failure;
 
@@ -12,8 +13,8 @@ use crate::exit::Failure;
 pub(crate) enum Source {
     /// A results file of this program.
     Results(Box<Conclusion>),
-    /// Results of another tool.
-    Imported(Imported),
+    /// Results of other tools, each with the file that it is from.
+    Imported(Vec<ImportedSource>),
     /// Some other text.
     Text(String),
 }
@@ -23,7 +24,11 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     if bytes.starts_with(b"SQLite format 3") {
-        return Ok(Source::Results(Box::new(conclude(&ResultsFile::open(path)?)?)));
+        return match ResultsFile::open(path) {
+            Ok(file) => Ok(Source::Results(Box::new(conclude(&file)?))),
+            Err(ResultsError::Imported { .. }) => Ok(Source::Imported(read_imported(path)?)),
+            Err(error) => Err(error.into()),
+        };
     }
     let text =
         String::from_utf8(bytes).map_err(|_| wrong("is neither text nor a results file".into()))?;
@@ -32,7 +37,13 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     let log =
         FioLogKind::of_file_name(name).and_then(|kind| stormeter_import::read_fio_log(&text, kind));
     match log.or_else(|| stormeter_import::read(&text)) {
-        Some(read) => Ok(Source::Imported(read.map_err(|error| wrong(error.to_string()))?)),
+        Some(read) => {
+            let imported = read.map_err(|error| wrong(error.to_string()))?;
+            Ok(Source::Imported(vec![ImportedSource {
+                file: path.display().to_string(),
+                imported,
+            }]))
+        }
         None => Ok(Source::Text(text)),
     }
 }
@@ -60,4 +71,29 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         files.extend(inside);
     }
     Ok(files)
+}
+
+/// The runs in a file: its only one, or those that were imported into it.
+pub(crate) fn runs(path: &Path) -> Result<Vec<GateRun>, Failure> {
+    // The same file has one name, however it is written.
+    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match read(path)? {
+        Source::Results(conclusion) => {
+            Ok(vec![of_results(&full.display().to_string(), &conclusion)])
+        }
+        Source::Imported(sources) => {
+            let run = |source: &ImportedSource| of_import(&source.file, &source.imported);
+            Ok(sources.iter().map(run).collect())
+        }
+        Source::Text(_) => Err(unknown(path)),
+    }
+}
+
+/// A file holds no results.
+pub(crate) fn unknown(path: &Path) -> Failure {
+    Failure::Usage(format!(
+        "{} holds no results in a format that is read: {}",
+        path.display(),
+        stormeter_import::formats().collect::<Vec<_>>().join(", ")
+    ))
 }

@@ -10,6 +10,7 @@ use stormeter_statistics::holm::adjusted_p_values;
 use stormeter_study::Metric;
 use thiserror::Error;
 
+use crate::likeness;
 use crate::run::{Aspect, GateRun};
 
 /// What is judged, and how strictly.
@@ -172,12 +173,9 @@ pub fn gate(
 fn differences(history: &[&GateRun], new: &[GateRun]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();
     let mut compare = |earlier: &[(Aspect, Vec<String>)], new: &[(Aspect, Vec<String>)]| {
-        for (aspect, was) in earlier {
-            let Some((_, is)) = new.iter().find(|(other, _)| other == aspect) else { continue };
-            let known = found.iter().any(|known| known.aspect == *aspect);
-            if was != is && !known {
-                let (earlier, new) = (only_in(was, is), only_in(is, was));
-                found.push(Difference { aspect: *aspect, earlier, new });
+        for difference in likeness::differences(earlier, new) {
+            if !found.iter().any(|known| known.aspect == difference.aspect) {
+                found.push(difference);
             }
         }
     };
@@ -192,13 +190,6 @@ fn differences(history: &[&GateRun], new: &[GateRun]) -> Vec<Difference> {
         }
     }
     found
-}
-
-/// The parts that the other does not have.
-fn only_in(parts: &[String], other: &[String]) -> String {
-    let only: Vec<&str> =
-        parts.iter().filter(|part| !other.contains(part)).map(String::as_str).collect();
-    if only.is_empty() { "not stated".to_owned() } else { only.join(", ") }
 }
 
 fn judgements(history: &[&GateRun], new: &[GateRun], options: &GateOptions) -> Vec<CellJudgement> {

@@ -1,15 +1,18 @@
-//! Whether storage got slower since earlier runs: a decision for scripts and for continuous integration.
+//! Whole runs compared: whether storage got slower since earlier runs, a decision for scripts and for continuous
+//! integration; and sides, for people.
 //!
 //! A run is one results file, of this program or of another. [`gate`] compares new runs with earlier ones, cell by
 //! cell, where both were made alike; `stormeter_statistics::gate` judges. The path: files → [`GateRun`] → [`Gate`] →
-//! text, JSON, JUnit, annotations or Markdown. Pure: the caller reads the files.
+//! text, JSON, JUnit, annotations or Markdown; or [`GateRun`] → [`sides()`] → what the crate `report` shows. Pure: the caller reads the files.
 
 mod decide;
+mod likeness;
 mod of_import;
 mod of_results;
 mod outputs;
 mod printed;
 mod run;
+mod sides;
 mod words;
 
 pub use decide::{CellJudgement, Difference, Gate, GateError, GateOptions, GateOutcome, gate};
@@ -18,4 +21,5 @@ pub use of_results::of_results;
 pub use outputs::{annotations, junit, markdown};
 pub use printed::{PrintedCell, PrintedGate, SCHEMA, SCHEMA_VERSION, derived_schema};
 pub use run::{Aspect, GateCell, GateRun};
+pub use sides::{NamedRuns, SidesError, SidesOptions, by_datastore, sides};
 pub use words::terminal;

@@ -19,7 +19,7 @@ pub fn of_import(source: &str, imported: &Imported) -> GateRun {
             None => cells.push((found, 1)),
         }
     }
-    let mut made_with = vec![(Aspect::Generator, vec![imported.tool.to_owned()])];
+    let mut made_with = vec![(Aspect::Generator, vec![imported.tool.clone().into_owned()])];
     made_with.extend(imported.version.clone().map(|version| (Aspect::Version, vec![version])));
     let errors: u64 = imported.runs.iter().filter_map(|run| run.errors).sum();
     GateRun {
@@ -58,6 +58,7 @@ fn cell(run: &Run) -> GateCell {
         load: run.name.clone(),
         made_with: made_with(&run.load),
         values,
+        within: Vec::new(),
     }
 }
 

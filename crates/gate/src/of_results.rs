@@ -32,6 +32,11 @@ pub fn of_results(source: &str, conclusion: &Conclusion) -> GateRun {
             load,
             made_with,
             values: summary.values.iter().map(|value| (value.metric, value.value)).collect(),
+            within: summary
+                .values
+                .iter()
+                .filter_map(|value| Some((value.metric, value.interval?)))
+                .collect(),
         }
     });
     GateRun {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use stormeter_statistics::Interval;
 use stormeter_study::Metric;
 
 /// A run.
@@ -63,6 +64,8 @@ pub struct GateCell {
     pub made_with: Vec<(Aspect, Vec<String>)>,
     /// One value a metric.
     pub values: Vec<(Metric, f64)>,
+    /// The intervals of values by what happened within the run, for those that have one.
+    pub within: Vec<(Metric, Interval)>,
 }
 
 impl GateCell {

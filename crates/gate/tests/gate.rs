@@ -19,6 +19,7 @@ fn run(name: &str, began_s: f64, values: &[(&str, f64)]) -> GateRun {
         load: "vm-4k".into(),
         made_with: vec![(Aspect::Durability, vec!["on stable storage".into()])],
         values: vec![(Metric::Iops, *iops), (Metric::LatencyMean, 4e9 / iops)],
+        within: vec![],
     };
     GateRun {
         source: name.into(),

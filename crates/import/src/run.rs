@@ -1,12 +1,14 @@
 //! What a file says about runs: every field is optional that some tool leaves out.
 
+use std::borrow::Cow;
+
 use crate::figure::Figure;
 
 /// All that one file (or folder) says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The tool that wrote it, such as `fio`.
-    pub tool: &'static str,
+    pub tool: Cow<'static, str>,
     /// Its version as stated.
     pub version: Option<String>,
     /// The runs, in the order of the file.

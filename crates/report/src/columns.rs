@@ -63,7 +63,10 @@ impl Columns<'_> {
         let mut lines = Vec::new();
         for row in body {
             let Some((first, others)) = row.as_ref().split_first() else { continue };
-            lines.extend(wrap(first, width, &indent, &hang));
+            // A row without a name of its own goes on with what is named above it.
+            if !first.is_empty() {
+                lines.extend(wrap(first, width, &indent, &hang));
+            }
             let named = others.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
             let named = named.map(|(column, cell)| match head.get(column + 1) {
                 Some(name) if !name.is_empty() => format!("{name} {cell}"),

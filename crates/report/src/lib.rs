@@ -25,6 +25,7 @@ mod quantity;
 mod reasons;
 mod seen;
 mod settling;
+pub mod sides;
 mod simulated;
 mod svg;
 mod text;

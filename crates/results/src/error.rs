@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::format::FORMAT_VERSION;
-
 /// A results file cannot be created, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
@@ -36,6 +34,12 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
+    /// The file keeps results of other tools.
+    #[error("{} keeps results of other tools, not of stormeter; give a results file of a run", path.display())]
+    Imported {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file's pages or rows are damaged.
     #[error(
         "{} is damaged ({}); use a copy of it, or what `sqlite3 FILE .recover` saves",
@@ -51,7 +55,7 @@ pub enum ResultsError {
     /// A later version wrote the file, in a form that this version does not know.
     #[error(
         "{} was made by stormeter {} in format {format}; this is {this}, which reads formats up to \
-         {FORMAT_VERSION}: update stormeter",
+         {latest}: update stormeter",
         path.display(),
         visible(made_by)
     )]
@@ -64,6 +68,8 @@ pub enum ResultsError {
         made_by: String,
         /// The running version.
         this: &'static str,
+        /// The latest format that it reads.
+        latest: i32,
     },
     /// Another run is writing the file.
     #[error(
@@ -194,6 +200,7 @@ mod tests {
                 format: 2,
                 made_by: hostile.into(),
                 this: "0.1.0",
+                latest: 1,
             },
             ResultsError::Sqlite { path, source },
         ] {

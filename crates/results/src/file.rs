@@ -17,7 +17,7 @@ use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{assumed, comparison, component, early, host, read, write};
+use crate::{assumed, comparison, component, early, host, imported, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
@@ -110,7 +110,7 @@ impl ResultsFile {
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
         regular_file_bytes(path)?;
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        check(&connection, path)?;
+        check(&connection, path, (APPLICATION_ID, FORMAT_VERSION))?;
         Ok(Self { connection, path: path.into(), _lock: None })
     }
 
@@ -123,7 +123,7 @@ impl ResultsFile {
         regular_file_bytes(path)?;
         let lock = RunLock::take(path)?;
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        check(&connection, path)?;
+        check(&connection, path, (APPLICATION_ID, FORMAT_VERSION))?;
         let sqlite = |error| ResultsError::from_sqlite(path, error);
         upgrade(&mut connection).map_err(sqlite)?;
         make_durable(&connection).map_err(sqlite)?;
@@ -294,7 +294,7 @@ impl ResultsFile {
 
 /// The length of the regular file at `path`. Nothing is opened: opening a FIFO blocks, opening a
 /// device may do anything, and closing a second descriptor drops the locks of the first connection.
-fn regular_file_bytes(path: &Path) -> Result<u64, ResultsError> {
+pub(crate) fn regular_file_bytes(path: &Path) -> Result<u64, ResultsError> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(found.len()),
         Ok(_) => Err(ResultsError::NotAFile { path: path.into() }),
@@ -305,7 +305,7 @@ fn regular_file_bytes(path: &Path) -> Result<u64, ResultsError> {
     }
 }
 
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
+pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, ResultsError> {
     let sqlite = |error| ResultsError::from_sqlite(path, error);
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| {
@@ -359,16 +359,23 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Checks that the file is ours, of a known form, and sound.
-fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
+/// Checks that the file is ours (by its application id), of a form up to the given one, and sound.
+pub(crate) fn check(
+    connection: &Connection,
+    path: &Path,
+    (application_id, latest): (i32, i32),
+) -> Result<(), ResultsError> {
     let sqlite = |error| ResultsError::from_sqlite(path, error);
     let id: i32 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(sqlite)?;
-    if id != APPLICATION_ID {
-        return Err(ResultsError::NotResults { path: path.into() });
+    if id != application_id {
+        return Err(match imported::is_imported(id) {
+            true => ResultsError::Imported { path: path.into() },
+            false => ResultsError::NotResults { path: path.into() },
+        });
     }
     let format = read::format(connection).map_err(sqlite)?;
-    if format > FORMAT_VERSION {
+    if format > latest {
         let made_by = read::meta::<String>(connection, "stormeter_version")
             .ok()
             .flatten()
@@ -378,6 +385,7 @@ fn check(connection: &Connection, path: &Path) -> Result<(), ResultsError> {
             format,
             made_by,
             this: env!("CARGO_PKG_VERSION"),
+            latest,
         });
     }
     let found: Option<String> =

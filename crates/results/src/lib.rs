@@ -81,6 +81,7 @@ mod format;
 mod guest;
 mod header;
 mod host;
+mod imported;
 mod incident;
 mod issue;
 mod lock;
@@ -103,6 +104,7 @@ pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading, Shared
 pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, ModelError, Prediction};
 pub use host::HostShare;
+pub use imported::{ImportedSource, read_imported, write_imported};
 pub use stormeter_disk::{
     Acknowledged, ClusterTrouble, DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident,
     Io, Promise, PromiseEvidence, Said, Sharing, StalePart, StorageEvent,

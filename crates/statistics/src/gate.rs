@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::quantile::{student_t_quantile, student_t_two_sided_p, student_t_upper};
+use crate::runs::{Pooled, logarithms, mean};
 use crate::verdict::Direction;
 
 /// What is judged.
@@ -67,8 +68,6 @@ pub struct Judgement {
 
 /// More runs than are worth a wait.
 pub const MOST_RUNS: usize = 50;
-/// What a run's value is known to at best: no spread is below this.
-const RESOLUTION: f64 = 0.0005;
 /// A part of a history has at least this many runs.
 const LEAST_PART: usize = 3;
 /// A change of the history is one with this error level.
@@ -83,8 +82,7 @@ pub fn judge(input: &GateInput<'_>) -> Option<Judgement> {
         Direction::LowerIsBetter => 1.0,
     };
     let times = |values: &[f64]| -> Option<Vec<f64>> {
-        let good = values.iter().all(|value| *value > 0.0 && value.is_finite());
-        (good && !values.is_empty()).then(|| values.iter().map(|value| sign * value.ln()).collect())
+        Some(logarithms(values)?.into_iter().map(|value| sign * value).collect())
     };
     let (history, new) = (times(input.history)?, times(input.new)?);
     let change = last_change(&history);
@@ -92,8 +90,7 @@ pub fn judge(input: &GateInput<'_>) -> Option<Judgement> {
     let difference = mean(&new) - mean(used);
     let slowdown = difference.exp_m1();
     let change = change.map(|(before, step)| (before, step.exp_m1()));
-    let df = (used.len() + new.len()).saturating_sub(2) as f64;
-    if df < 1.0 {
+    let Some(Pooled { spread, df }) = Pooled::of(used, &new) else {
         return Some(Judgement {
             verdict: GateVerdict::Inconclusive,
             slowdown,
@@ -105,8 +102,7 @@ pub fn judge(input: &GateInput<'_>) -> Option<Judgement> {
             more_runs: None,
             change,
         });
-    }
-    let spread = ((squares(used) + squares(&new)) / df).sqrt().max(RESOLUTION);
+    };
     let error = |new_runs: usize| spread * (1.0 / used.len() as f64 + 1.0 / new_runs as f64).sqrt();
     let critical = student_t_quantile(1.0 - input.alpha, df);
     let limit = input.max_slowdown.ln_1p();
@@ -154,15 +150,6 @@ fn fewest(is_enough: impl Fn(usize) -> bool) -> Option<usize> {
     Some(low)
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn squares(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum()
-}
-
 /// The last change of the level of a history: how many values come before it, and the step.
 fn last_change(history: &[f64]) -> Option<(usize, f64)> {
     let (before, step) = change_in(history)?;
@@ -176,11 +163,10 @@ fn last_change(history: &[f64]) -> Option<(usize, f64)> {
 /// The split of a history that explains most, if it explains more than chance does.
 fn change_in(history: &[f64]) -> Option<(usize, f64)> {
     let splits = (history.len() + 1).checked_sub(2 * LEAST_PART)?;
-    let df = history.len().checked_sub(2)? as f64;
     let mut best: Option<(usize, f64, f64)> = None;
     for before in LEAST_PART..LEAST_PART + splits {
         let (early, late) = history.split_at(before);
-        let spread = ((squares(early) + squares(late)) / df).sqrt().max(RESOLUTION);
+        let Pooled { spread, .. } = Pooled::of(early, late)?;
         let error = spread * (1.0 / early.len() as f64 + 1.0 / late.len() as f64).sqrt();
         let step = mean(late) - mean(early);
         let t = (step / error).abs();
@@ -189,6 +175,7 @@ fn change_in(history: &[f64]) -> Option<(usize, f64)> {
         }
     }
     let (before, step, t) = best?;
+    let df = (history.len() - 2) as f64;
     let p = student_t_two_sided_p(t, df) * splits as f64;
     (p < CHANGE_ALPHA).then_some((before, step))
 }

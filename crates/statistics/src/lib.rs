@@ -71,6 +71,7 @@ pub mod power;
 pub mod quantile;
 pub mod rank;
 pub mod ratio;
+pub mod runs;
 pub mod series;
 pub mod steadiness;
 pub mod stopping;

@@ -20,7 +20,9 @@ pub(crate) fn run(options: &AuditOptions) -> Result<Exit, Failure> {
     for (path, name) in files.iter().zip(&names) {
         match sources::read(path)? {
             Source::Results(conclusion) => findings.extend(of_results(*conclusion, name)),
-            Source::Imported(read) => imported.push((name.clone(), read)),
+            Source::Imported(sources) => {
+                imported.extend(sources.into_iter().map(|source| (source.file, source.imported)));
+            }
             Source::Text(text) => findings.extend(of_tables(name, &text, names.len() > 1)?),
         }
     }

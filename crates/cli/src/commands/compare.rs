@@ -11,6 +11,7 @@ use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, StudyPlan, T
 
 use crate::arguments_compare::CompareOptions;
 use crate::color::Color;
+use crate::commands::compare_files;
 use crate::ending::{Ending, resuming};
 use crate::exit::{Exit, Failure};
 use crate::live::Display;
@@ -24,7 +25,12 @@ use crate::signals::cancel_on_signals_of;
 const DURATION_NS: u64 = 4_000_000_000;
 
 pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failure> {
-    let (names, urls) = names_apart(&options.datastores)?;
+    let (names, urls) = names_apart(&options.datastores);
+    if compare_files::are_files(&urls)? {
+        note_unused(options);
+        return compare_files::run(options, (&names, &urls), color);
+    }
+    names_differ(&names, &urls)?;
     let (datastores, secrets) = all_apart(&urls);
     let plan = plan(options, datastores.clone(), &names)?;
     let output = output(options, &datastores)?;
@@ -79,14 +85,49 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     Ok(Exit::of_run(&report))
 }
 
-/// The names that were given to datastores, as in `nas=/mnt/nas`, and their URLs. A path that exists as it is written
-/// has no name.
-fn names_apart(given: &[String]) -> Result<(Vec<Option<String>>, Vec<String>), Failure> {
+/// Says which options have no effect on results that exist.
+fn note_unused(options: &CompareOptions) {
+    let CompareOptions { load, measurement, safety, .. } = options;
+    let given = [
+        ("--outstanding", load.outstanding.is_some()),
+        ("--threads", load.threads.is_some()),
+        ("--request-size", load.request_size.is_some()),
+        ("--read", load.read.is_some()),
+        ("--random", load.random.is_some()),
+        ("--rate", load.rate.is_some()),
+        ("--durable", load.durable),
+        ("--flush", load.flush.is_some()),
+        ("--duration", measurement.duration.is_some()),
+        ("--ramp", measurement.ramp.is_some()),
+        ("--interval", measurement.interval.is_some()),
+        ("--equal-load", measurement.equal_load.is_some()),
+        ("--seed", measurement.seed.is_some()),
+        ("--verify", safety.verify),
+        ("--output", options.output.is_some()),
+        ("--resume", options.resume),
+    ];
+    let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+    if !given.is_empty() {
+        eprintln!(
+            "note: these are results, and nothing is measured: {} {} no effect",
+            given.join(", "),
+            if given.len() == 1 { "has" } else { "have" }
+        );
+    }
+}
+
+/// The names that were given, as in `nas=/mnt/nas`, and what they stand for. A path that exists as it is written has
+/// no name.
+fn names_apart(given: &[String]) -> (Vec<Option<String>>, Vec<String>) {
     let pairs = given.iter().map(|text| match named(text) {
         (Some(name), url) if !Path::new(text).exists() => (Some(name.to_owned()), url.to_owned()),
         _ => (None, text.clone()),
     });
-    let (names, urls): (Vec<Option<String>>, Vec<String>) = pairs.unzip();
+    pairs.unzip()
+}
+
+/// Refuses datastores of one name.
+fn names_differ(names: &[Option<String>], urls: &[String]) -> Result<(), Failure> {
     for (index, name) in names.iter().enumerate().filter_map(|(i, name)| Some((i, name.as_ref()?)))
     {
         let is_other = names[..index].contains(&Some(name.clone())) || urls.contains(name);
@@ -96,7 +137,7 @@ fn names_apart(given: &[String]) -> Result<(Vec<Option<String>>, Vec<String>), F
             )));
         }
     }
-    Ok((names, urls))
+    Ok(())
 }
 
 /// The plan that the options describe.
@@ -285,17 +326,19 @@ mod tests {
             names_apart(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
         };
         let (names, urls) =
-            of(&["nas=/mnt/nas", "san=iscsi://h/iqn.x/1?sessions=2", "/c?direct=0"]).unwrap();
+            of(&["nas=/mnt/nas", "san=iscsi://h/iqn.x/1?sessions=2", "/c?direct=0"]);
         assert_eq!(names, [Some("nas".into()), Some("san".into()), None]);
         assert_eq!(urls, ["/mnt/nas", "iscsi://h/iqn.x/1?sessions=2", "/c?direct=0"]);
         for twice in [["a=/x", "a=/y"], ["b=/x", "b"]] {
-            assert!(of(&twice).unwrap_err().to_string().contains("two datastores"), "{twice:?}");
+            let (names, urls) = of(&twice);
+            let refused = names_differ(&names, &urls).unwrap_err().to_string();
+            assert!(refused.contains("two datastores"), "{twice:?}");
         }
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("a=b");
         std::fs::create_dir(&path).unwrap();
         let path = path.to_str().unwrap();
-        assert_eq!(of(&[path, "/y"]).unwrap().0, [None, None]);
+        assert_eq!(of(&[path, "/y"]).0, [None, None]);
     }
 
     #[test]

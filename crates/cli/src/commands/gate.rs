@@ -1,18 +1,18 @@
 //! `stormeter gate`: reads new and earlier runs, and prints whether something got slower.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use stormeter_gate::{
     Gate, GateError, GateOptions, GateOutcome, GateRun, PrintedGate, annotations, gate, junit,
-    markdown, of_import, of_results, terminal,
+    markdown, terminal,
 };
 use stormeter_study::Metric;
 
 use crate::arguments_audit::GateArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, terminal_width};
-use crate::sources::{self, Source};
+use crate::sources;
 
 /// The error level of each gate.
 const ALPHA: f64 = 0.05;
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &GateArguments) -> Result<Exit, Failure> {
     let mut result = gate(&history, &new, &options);
     let is_open = |result: &Result<Gate, GateError>| matches!(result, Ok(gate) if gate.outcome == GateOutcome::Inconclusive);
     if let (Some(command), true) = (&arguments.rerun_base, is_open(&result)) {
-        history.push(rerun(command)?);
+        history.extend(rerun(command)?);
         result = gate(&history, &new, &options);
     }
     match result {
@@ -55,26 +55,15 @@ fn metrics(asked: &[Metric]) -> Vec<Metric> {
 }
 
 fn runs(files: &[PathBuf]) -> Result<Vec<GateRun>, Failure> {
-    files.iter().map(|path| one(path)).collect()
-}
-
-fn one(path: &Path) -> Result<GateRun, Failure> {
-    // The same file has one name, however it is written.
-    let full = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let source = full.display().to_string();
-    match sources::read(path)? {
-        Source::Results(conclusion) => Ok(of_results(&source, &conclusion)),
-        Source::Imported(imported) => Ok(of_import(&source, &imported)),
-        Source::Text(_) => Err(Failure::Usage(format!(
-            "{} holds no results in a format that is read: {}",
-            path.display(),
-            stormeter_import::formats().collect::<Vec<_>>().join(", ")
-        ))),
+    let mut runs = Vec::new();
+    for path in files {
+        runs.extend(sources::runs(path)?);
     }
+    Ok(runs)
 }
 
 /// Another run of what was measured before: `{}` in the command is the file that it writes.
-fn rerun(command: &str) -> Result<GateRun, Failure> {
+fn rerun(command: &str) -> Result<Vec<GateRun>, Failure> {
     let failed = |what: String| Failure::File(format!("{command}: {what}"));
     let folder = std::env::temp_dir().join(format!("stormeter-gate-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| failed(error.to_string()))?;
@@ -83,7 +72,7 @@ fn rerun(command: &str) -> Result<GateRun, Failure> {
     let status = Command::new("sh").args(["-c", &line]).status();
     let run = match status {
         Ok(status) if file.exists() => {
-            one(&file).map_err(|error| failed(format!("{error} ({status})")))
+            sources::runs(&file).map_err(|error| failed(format!("{error} ({status})")))
         }
         Ok(status) => Err(failed(format!("wrote no results ({status}); write them to {{}}"))),
         Err(error) => Err(failed(error.to_string())),

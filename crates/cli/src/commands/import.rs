@@ -1,41 +1,100 @@
-//! `stormeter import`: a study file from a job file of fio.
+//! `stormeter import`: a results file from results of other tools, or a study file from a job file of fio.
 
 use std::io::{Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::{SysconfVar, sysconf};
 use stormeter_import::{Surroundings, study_of_fio_job};
+use stormeter_results::{ImportedSource, write_imported};
 use stormeter_study::parse_study;
 
 use crate::arguments::ImportOptions;
 use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
 use crate::output::print;
+use crate::sources::{self, Source};
 
 pub(crate) fn run(options: &ImportOptions) -> Result<Exit, Failure> {
-    let text = read_text(&options.file, "job file")?;
-    let folder = options.file.parent().unwrap_or(Path::new("")).to_path_buf();
-    let around = Surroundings {
-        include: &|name| std::fs::read_to_string(folder.join(name)).ok(),
-        variable: &variable,
-        size: &|path| size(Path::new(path)),
-    };
-    let name = options.file.display();
-    let translated = study_of_fio_job(&text, &around)
-        .map_err(|error| Failure::Usage(format!("{name} is not translated:\n{error}")))?;
-    // Keys that are right each for itself may make a study that no machine can run.
-    parse_study(&translated.study)
-        .map_err(|errors| Failure::Usage(format!("{name} makes no study:\n{errors}")))?;
-    let Some(output) = &options.output else {
-        print(&translated.study)?;
+    let files = sources::files(&options.files)?;
+    if let [file] = files.as_slice()
+        && matches!(sources::read(file)?, Source::Text(_))
+    {
+        return job(file, options.output.as_deref());
+    }
+    results(&files, options.output.as_deref())
+}
+
+/// Keeps results of other tools in one file.
+fn results(files: &[PathBuf], output: Option<&Path>) -> Result<Exit, Failure> {
+    let mut kept: Vec<ImportedSource> = Vec::new();
+    for file in files {
+        match sources::read(file)? {
+            Source::Imported(sources) => kept.extend(sources),
+            Source::Results(_) => {
+                return Err(Failure::Usage(format!(
+                    "{} is a results file of stormeter already",
+                    file.display()
+                )));
+            }
+            Source::Text(_) => return Err(sources::unknown(file)),
+        }
+    }
+    if kept.is_empty() {
+        return Err(Failure::Usage("there are no files to import".into()));
+    }
+    let output = output.ok_or_else(|| {
+        Failure::Usage("results need a file to be kept in, such as --output results.db".into())
+    })?;
+    write_imported(output, &kept, env!("CARGO_PKG_VERSION"))?;
+    let mut lines = Vec::new();
+    for ImportedSource { file, imported } in &kept {
+        let version = imported.version.as_ref().map(|version| format!(" {version}"));
+        let runs = match imported.runs.len() {
+            1 => "1 run".to_owned(),
+            runs => format!("{runs} runs"),
+        };
+        lines.push(format!("{file}: {}{}, {runs}", imported.tool, version.unwrap_or_default()));
+        lines.extend(imported.left_out.iter().map(|sentence| format!("  left out: {sentence}")));
+    }
+    let output = output.display();
+    lines.push(format!("{output} is written. Look at it with `stormeter report {output}`."));
+    // Names and sentences are of files from elsewhere.
+    let lines = lines.iter().map(|line| stormeter_report::printable(line) + "\n");
+    print(&lines.collect::<String>())?;
+    Ok(Exit::Done)
+}
+
+/// Translates a job file of fio.
+fn job(file: &Path, output: Option<&Path>) -> Result<Exit, Failure> {
+    let study = study_of_job(file)?;
+    let Some(output) = output else {
+        print(&study)?;
         return Ok(Exit::Done);
     };
-    write(output, &translated.study)?;
+    write(output, &study)?;
     print(&format!(
         "{output} is written; its comments say what became of each key.\nCheck it with `stormeter run --plan {output}`.\n",
         output = output.display()
     ))?;
     Ok(Exit::Done)
+}
+
+/// The study file that does what a job file of fio does.
+pub(crate) fn study_of_job(file: &Path) -> Result<String, Failure> {
+    let text = read_text(file, "job file")?;
+    let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    let around = Surroundings {
+        include: &|name| std::fs::read_to_string(folder.join(name)).ok(),
+        variable: &variable,
+        size: &|path| size(Path::new(path)),
+    };
+    let name = file.display();
+    let translated = study_of_fio_job(&text, &around)
+        .map_err(|error| Failure::Usage(format!("{name} is not translated:\n{error}")))?;
+    // Keys that are right each for itself may make a study that no machine can run.
+    parse_study(&translated.study)
+        .map_err(|errors| Failure::Usage(format!("{name} makes no study:\n{errors}")))?;
+    Ok(translated.study)
 }
 
 /// A file that exists may be a study that was worked on.

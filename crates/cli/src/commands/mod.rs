@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod calibrate;
 pub(crate) mod ceiling;
 pub(crate) mod compare;
+pub(crate) mod compare_files;
 pub(crate) mod demo;
 pub(crate) mod desktop;
 pub(crate) mod doctor;

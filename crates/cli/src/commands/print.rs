@@ -18,6 +18,7 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Report => print(stormeter_report::SCHEMA),
         SchemaName::Audit => print(stormeter_audit::SCHEMA),
         SchemaName::Gate => print(stormeter_gate::SCHEMA),
+        SchemaName::Sides => print(stormeter_report::sides::SCHEMA),
         SchemaName::Replicate => print(stormeter_replicate::SCHEMA),
     }?;
     Ok(Exit::Done)

@@ -2,11 +2,12 @@
 
 use stormeter_import::{FioSetting, fio_job_of};
 use stormeter_study::{
-    StudyProfile, StudyWorkload, WorkloadKind, profile_sets, study_profile, study_profiles,
-    workloads_text,
+    StudyProfile, StudyWorkload, WorkloadKind, parse_study, profile_sets, study_profile,
+    study_profiles, workloads_text,
 };
 
 use crate::arguments::ProfileOptions;
+use crate::commands::import::study_of_job;
 use crate::exit::{Exit, Failure};
 use crate::live::wrapped;
 use crate::output::{print, print_tables, terminal_width};
@@ -15,6 +16,12 @@ use crate::output::{print, print_tables, terminal_width};
 const WIDTH: usize = 100;
 
 pub(crate) fn run(options: &ProfileOptions) -> Result<Exit, Failure> {
+    if let Some(job) = &options.from_fio {
+        let study = parse_study(&study_of_job(job)?)
+            .map_err(|errors| Failure::Usage(format!("{}: {errors}", job.display())))?;
+        print(&workloads_text(&study.workloads))?;
+        return Ok(Exit::Done);
+    }
     let profiles = match &options.name {
         Some(name) => study_profile(name).map_err(|error| Failure::Usage(error.to_string()))?,
         None => study_profiles(),

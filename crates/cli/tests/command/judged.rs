@@ -83,6 +83,72 @@ fn a_gate_tells_a_regression_from_noise_by_its_exit_code() {
 }
 
 #[test]
+fn results_of_other_tools_are_kept_and_compared() {
+    let place = Place::new();
+    for (day, iops) in [1000.0, 1003.0, 997.0].into_iter().enumerate() {
+        std::fs::write(place.path(&format!("nas{day}.json")), fio(iops)).unwrap();
+        let san = fio(1.5 * iops).replace("/srv/vm/disk", "/mnt/san/disk");
+        std::fs::write(place.path(&format!("san{day}.json")), san).unwrap();
+    }
+    let kept = "import nas0.json nas1.json nas2.json san0.json san1.json san2.json -o week.db";
+    let said = place.run(kept).expect(&[0]).stdout;
+    assert!(
+        said.contains("nas1.json: fio fio-3.33, 1 run")
+            || said.contains("nas1.json: fio 3.33, 1 run"),
+        "{said}"
+    );
+    place.run(kept).expect(&[1]);
+    // Each target is a side, each file a run.
+    let report = place.run("report week.db").expect(&[0]).stdout;
+    let sentence = "/mnt/san/disk is faster than /srv/vm/disk: IOPS +50.0 %";
+    assert!(report.starts_with(sentence), "{report}");
+    let json = place.run("report week.db --json --html week.html").expect(&[0]).json();
+    let schema = place.run("schema sides").expect(&[0]).json();
+    let violations = stormeter_testkit::violations(&schema, &json);
+    assert!(violations.is_empty(), "{violations:#?}");
+    assert!(std::fs::read_to_string(place.path("week.html")).unwrap().contains("is faster than"));
+    // Files of one name are runs of one side, whatever the targets are called.
+    let compare = "compare nas=nas0.json nas=nas1.json san=san0.json san=san1.json";
+    let said = place.run(compare).expect(&[0]).stdout;
+    assert!(said.starts_with("san is faster than nas: IOPS +50.0 %"), "{said}");
+    let other = place.run(&format!("{compare} --baseline san --seed 1")).expect(&[0]);
+    assert!(other.stdout.starts_with("nas is slower than san"), "{other:?}");
+    assert!(other.stderr.contains("--seed has no effect"), "{other:?}");
+    let one_each = place.run("compare nas0.json san0.json").expect(&[4]).stdout;
+    assert!(one_each.starts_with("No verdict from one run on each side"), "{one_each}");
+    let odd = fio(1500.0).replace("\"bs\": \"4k\"", "\"bs\": \"8k\"");
+    std::fs::write(place.path("odd.json"), odd).unwrap();
+    let unlike = place.run("compare nas=nas0.json nas=nas1.json odd=odd.json").expect(&[5]).stdout;
+    assert!(unlike.contains("invalid: the runs differ in load"), "{unlike}");
+    let allowed = "compare nas=nas0.json nas=nas1.json odd=odd.json --may-differ load";
+    place.run(allowed).expect(&[0]);
+    let mixed = place.run("compare nas0.json /srv").expect(&[2]).stderr;
+    assert!(mixed.contains("compare results with results"), "{mixed}");
+    // Kept results are judged as the files are.
+    place.run("audit week.db").expect(&[0]);
+    place.run("gate san0.json --against week.db --may-differ load").expect(&[2, 3, 4, 5]);
+    let refused = place.run("export week.db").expect(&[1]).stderr;
+    assert!(refused.contains("results of other tools"), "{refused}");
+    std::fs::write(place.path("cut.json"), &fio(1000.0)[..300]).unwrap();
+    place.run("import nas0.json cut.json -o half.db").expect(&[2]);
+    assert!(!place.path("half.db").exists(), "half an import");
+}
+
+#[test]
+fn results_files_of_two_runs_are_compared() {
+    let place = Place::new();
+    for name in ["old", "new"] {
+        let command = format!("compare nas=a san=b {SHORT} {SURE} -o {name}.db");
+        place.run(&command).expect(&[0, 4]);
+    }
+    let said = place.run("compare old.db new.db").expect(&[4]).stdout;
+    assert!(said.contains("nas, vm-4k changed: No verdict from one run on each side"), "{said}");
+    assert!(said.contains("within these two runs"), "{said}");
+    let gap = place.run("compare old=old.db old=new.db new=new.db").expect(&[0, 4]).stdout;
+    assert!(gap.contains("1 run against 2"), "{gap}");
+}
+
+#[test]
 fn datastores_with_names_are_called_by_them() {
     let place = Place::new();
     let command = format!("compare nas=a san=b {SHORT} {SURE} --baseline san -o named.db");

@@ -167,7 +167,7 @@ impl File {
             let place = format!("Results/TimeSpan[{at}]");
             runs.push(measured.run(asked, at, place)?);
         }
-        Ok(Imported { tool: "DiskSpd", version: self.version, runs, left_out: Vec::new() })
+        Ok(Imported { tool: "DiskSpd".into(), version: self.version, runs, left_out: Vec::new() })
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn is(text: &str) -> bool {
 /// Reads one of the two files.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported =
-        Imported { tool: "elbencho", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "elbencho".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     if lines::is(text) {
         lines::read(text, &mut imported)?;
     } else {

@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let documents = documents::read(NAME, text, &mut notes)?;
     let several = documents.len() > 1;
     let mut imported =
-        Imported { tool: "fio", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "fio".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     for (index, document) in documents.iter().enumerate() {
         let path = if several { format!("documents[{index}]") } else { String::new() };
         let root = Node::root(NAME, &path, document);

@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str, kind: LogKind) -> Result<Imported, ImportError> {
             run.name = format!("{}, job {}", run.name, index + 1);
         }
     }
-    Ok(Imported { tool: "fio", version: None, runs, left_out: notes.into_sentences() })
+    Ok(Imported { tool: "fio".into(), version: None, runs, left_out: notes.into_sentences() })
 }
 
 /// Lines by job, each in the order of time.

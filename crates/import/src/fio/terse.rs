@@ -37,7 +37,7 @@ fn is_line(line: &str) -> bool {
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut notes = Notes::default();
     let mut imported =
-        Imported { tool: "fio", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "fio".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     let last = text.lines().count();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {

@@ -24,7 +24,7 @@ pub(crate) fn is(text: &str) -> bool {
 /// Reads the summary.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported =
-        Imported { tool: "HCIBench", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "HCIBench".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     let mut datastore: Option<String> = None;
     let mut open = Block::default();
     for line in lines(NAME, text) {

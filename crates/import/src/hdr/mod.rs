@@ -23,8 +23,12 @@ pub(crate) fn is(text: &str) -> bool {
 
 /// Reads one of the two.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "HdrHistogram", version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "HdrHistogram".into(),
+        version: None,
+        runs: Vec::new(),
+        left_out: Vec::new(),
+    };
     if log::is(text) {
         log::read(text, &mut imported)?;
     } else {

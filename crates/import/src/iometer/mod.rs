@@ -52,7 +52,7 @@ struct Kind {
 /// Reads the file.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported =
-        Imported { tool: "Iometer", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "Iometer".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     let mut part = Part::Nothing;
     let mut specifications: HashMap<String, Vec<Kind>> = HashMap::new();
     // Each part with results ends with a time, and in later versions the test with a line of its own.

@@ -37,7 +37,7 @@ pub(crate) fn is(text: &str) -> bool {
 /// Reads what iozone printed, once or several times.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported =
-        Imported { tool: "iozone", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "iozone".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     let mut section: Option<Section> = None;
     for line in lines(NAME, text) {
         let trimmed = line.text.trim();

@@ -164,7 +164,12 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             .map(|lost| u64::try_from(lost).unwrap_or(0)),
         ..Run::default()
     };
-    Ok(Imported { tool: "iperf3", version: version(file.start.version), runs: vec![run], left_out })
+    Ok(Imported {
+        tool: "iperf3".into(),
+        version: version(file.start.version),
+        runs: vec![run],
+        left_out,
+    })
 }
 
 /// `iperf 3.12` without the name.

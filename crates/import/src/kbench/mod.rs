@@ -68,7 +68,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     if !complete {
         return Err(truncated(NAME, text));
     }
-    Ok(Imported { tool: "kbench", version: None, runs, left_out: Vec::new() })
+    Ok(Imported { tool: "kbench".into(), version: None, runs, left_out: Vec::new() })
 }
 
 fn heading(text: &str) -> Option<Measure> {

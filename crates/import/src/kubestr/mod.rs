@@ -154,7 +154,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
         runs.push(run);
     }
     Ok(Imported {
-        tool: "kubestr",
+        tool: "kubestr".into(),
         version: fio.version,
         runs,
         left_out: vec![

@@ -23,7 +23,7 @@ pub(crate) fn is(text: &str) -> bool {
 /// Reads one of the two files.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported =
-        Imported { tool: "vdbench", version: None, runs: Vec::new(), left_out: Vec::new() };
+        Imported { tool: "vdbench".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
     if is_flat(text) {
         flat::read(text, &mut imported)?;
     } else {

@@ -27,9 +27,14 @@ pub(crate) fn start(page: &mut Markup, title: &str, styles: &[&'static str], cla
 }
 
 /// Ends a page whose `main` is open, naming what made it from which run.
-pub(crate) fn end(mut page: Markup, stormeter_version: &str, run_id: &str) -> String {
+pub(crate) fn end(page: Markup, stormeter_version: &str, run_id: &str) -> String {
+    end_with(page, &format!("Made by stormeter {stormeter_version} from run {run_id}."))
+}
+
+/// Ends a page whose `main` is open with a line about itself.
+pub(crate) fn end_with(mut page: Markup, line: &str) -> String {
     page.tag("footer").open();
-    page.leaf("p", &format!("Made by stormeter {stormeter_version} from run {run_id}."));
+    page.leaf("p", line);
     page.close();
     page.close();
     page.script(SCRIPT);
