@@ -11,7 +11,7 @@ use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, fio_examples, lab, readme, static_binary, studies, test_programs, tidy};
+use crate::{bench, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
 
 const STEPS: [Step; 11] = [
     Step {
@@ -140,12 +140,17 @@ fn tests(repository: &Repository) -> Finding {
         not_run.fetch_add(usize::from(line.contains("NOT RUN:")), Ordering::Relaxed);
     };
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    // Without them the test that needs them is not run, and fails in CI.
-    let examples_of_fio = fio_examples::directory(repository).map_err(|error| println!("{error}"));
-    let set = |command: &mut Command| {
-        if let Ok(directory) = &examples_of_fio {
-            command.env(fio_examples::VARIABLE, directory);
+    // Without one the tests that need it are not run, and fail in CI.
+    let unpacked = unpacked::ALL.iter().filter_map(|it| match it.directory(repository) {
+        Ok(directory) => Some((it.variable, directory)),
+        Err(error) => {
+            println!("{error}");
+            None
         }
+    });
+    let unpacked: Vec<_> = unpacked.collect();
+    let set = |command: &mut Command| {
+        command.envs(unpacked.iter().cloned());
         // A test that expects a panic would fill the log. Guests are booted in a separate step.
         command.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
         // Tests that run programs spend half of their time waiting, for a trial to end or a peer to time out.

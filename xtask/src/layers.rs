@@ -146,6 +146,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: false,
     },
     Layer {
+        package: "stormeter-watch",
+        uses: These(&["trial", "study", "statistics", "results", "conclude", "export", "runner"]),
+        pure: false,
+    },
+    Layer {
         package: "stormeter-agent",
         uses: These(&["disk", "trial", "datastore", "study", "results", "runner"]),
         pure: false,

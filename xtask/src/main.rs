@@ -9,7 +9,6 @@ mod checks;
 mod child;
 mod deny;
 mod elf;
-mod fio_examples;
 mod fuzz;
 mod lab;
 mod layer_picture;
@@ -25,6 +24,7 @@ mod studies;
 mod test_programs;
 mod tidy;
 mod truth;
+mod unpacked;
 mod unseen;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use stormeter_gate::Aspect;
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
 
+use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 use crate::units;
 
@@ -72,6 +73,8 @@ pub(crate) struct CompareOptions {
     /// Print only the result
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
 }
 
 /// How it is measured, and until when.

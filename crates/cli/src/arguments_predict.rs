@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stormeter_fault::ScheduledFault;
 
+use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 
 #[derive(Debug, Args)]
@@ -64,4 +65,6 @@ pub(crate) struct PredictOptions {
     /// Print only the result
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
 }

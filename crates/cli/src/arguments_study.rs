@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 
 /// What is measured again of a study that is in its results file.
@@ -66,4 +67,6 @@ pub(crate) struct RunOptions {
     /// Print only the result
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
 }

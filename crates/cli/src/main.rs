@@ -9,6 +9,7 @@ mod arguments_compare;
 mod arguments_durable;
 mod arguments_lab;
 mod arguments_measure_site;
+mod arguments_metrics;
 mod arguments_net;
 mod arguments_predict;
 mod arguments_show;
@@ -37,6 +38,7 @@ mod signals;
 mod sources;
 mod units;
 mod version;
+mod watching;
 mod workload;
 
 use std::io::IsTerminal;

@@ -4,13 +4,15 @@
 //! Everything is made from [`Results`]: plain values of the trials that count. Pure: the caller reads and writes files.
 
 mod csv;
+mod exposition;
 mod fio;
 mod markdown;
 mod open_metrics;
 mod results;
 
 pub use crate::csv::csv;
+pub use exposition::{Exposition, Family, Form, Kind, Labels};
 pub use fio::fio_json;
 pub use markdown::markdown;
-pub use open_metrics::open_metrics;
+pub use open_metrics::{add_cells, add_metric, labels, open_metrics};
 pub use results::{Cell, Results, Trial};

@@ -1,7 +1,7 @@
 //! What is exported: cells and the trials that count.
 
 use stormeter_statistics::metrics::value_of;
-use stormeter_study::Metric;
+use stormeter_study::{Metric, StudyPlan};
 use stormeter_trial::{CpuUsage, Sample};
 
 /// A run.
@@ -57,6 +57,18 @@ impl Trial<'_> {
 }
 
 impl Cell {
+    /// The cells of a plan, without values.
+    pub fn all_of(plan: &StudyPlan) -> Vec<Cell> {
+        let of = |cell: stormeter_study::Cell| Cell {
+            datastore: plan.datastores[cell.datastore].name.clone(),
+            workload: plan.workloads[cell.workload].name.clone(),
+            vms: cell.vms,
+            outstanding: cell.outstanding,
+            values: Vec::new(),
+        };
+        plan.cells().into_iter().map(of).collect()
+    }
+
     /// Its value of a metric.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         self.values.iter().find(|(found, _)| *found == metric).map(|(_, value)| *value)

@@ -1,7 +1,7 @@
 //! Servers from other projects, started for tests and benchmarks, and a proxy that injects faults.
 //!
 //! Testing a client against a server by the same author proves only that both share the same
-//! beliefs. Here are independent ones: NFS-Ganesha, tgt, and the tools of libnfs, libiscsi and
+//! beliefs. Here are independent ones: NFS-Ganesha, tgt, Prometheus, and the tools of libnfs, libiscsi and
 //! QEMU, each on the loopback device, in its own directory, and ended with the process that started
 //! it. Between them and a client is [`Proxy`], which does to the stream what networks and faulty
 //! servers do.
@@ -16,6 +16,7 @@ mod ganesha;
 mod port;
 mod portmapper;
 mod program;
+mod prometheus;
 mod proxy;
 mod rpc;
 mod tgt;
@@ -27,5 +28,6 @@ pub use clients::{
 pub use error::PeerError;
 pub use ganesha::{Ganesha, GaneshaOptions, Storage};
 pub use port::listeners;
+pub use prometheus::{Prometheus, promtool_check};
 pub use proxy::{Direction, Fault, Framing, Proxy, Recording, nfs_procedure};
 pub use tgt::{Backing, Chap, Tgt, TgtOptions};

@@ -24,7 +24,12 @@ pub(crate) const ISCSI_LS: Program = Program { name: "iscsi-ls", package: "libis
 pub(crate) const ISCSI_INQ: Program = Program { name: "iscsi-inq", package: "libiscsi-bin" };
 pub(crate) const QEMU_IMG: Program = Program { name: "qemu-img", package: "qemu-utils" };
 pub(crate) const QEMU_IO: Program = Program { name: "qemu-io", package: "qemu-utils" };
+pub(crate) const PROMETHEUS: Program = Program { name: "prometheus", package: "prometheus" };
+pub(crate) const PROMTOOL: Program = Program { name: "promtool", package: "prometheus" };
 pub(crate) const SHELL: Program = Program { name: "sh", package: "dash" };
+
+/// Names a directory with programs of Prometheus, which `cargo xtask test` unpacks and does not install.
+const UNPACKED: &str = "STORMETER_PROMETHEUS";
 
 impl Program {
     /// The path of the program.
@@ -35,6 +40,7 @@ impl Program {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path)
             .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+            .chain(std::env::var_os(UNPACKED).map(PathBuf::from))
             .map(|directory| directory.join(self.name))
             .find(|file| file.is_file())
             .ok_or(PeerError::Missing { program: self.name, package: self.package })

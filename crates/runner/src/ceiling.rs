@@ -69,6 +69,7 @@ pub(crate) fn measure_ceiling_from(
         datastore: &name,
         block: None,
         purpose: "ceiling",
+        cell: None,
         length_ns: Some(timing.ramp_ns + timing.duration_ns),
         place: None,
     });

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use stormeter_results::{DatastoreNote, EventKind};
+use stormeter_conclude::Attempts;
+use stormeter_results::{DatastoreNote, EventKind, TrialRecord};
 use stormeter_study::Metric;
 use stormeter_trial::{Interval, Sample, TrialFailure};
 
@@ -15,6 +16,8 @@ pub struct TrialStart<'a> {
     pub block: Option<u32>,
     /// Its purpose: `ceiling`, `capacity`, `trial`.
     pub purpose: &'static str,
+    /// The cell's index in the plan; `None` for ceilings, which belong to no cell.
+    pub cell: Option<usize>,
     /// The length of ramp and window; `None` if it ends when its work is done.
     pub length_ns: Option<u64>,
     /// Its place in the study.
@@ -58,8 +61,19 @@ pub struct Estimate {
     pub rest_ns: u64,
 }
 
+/// The trials of a run so far.
+#[derive(Debug, Clone, Copy)]
+pub struct SoFar<'a> {
+    /// All that are recorded, in the order in which they were made.
+    pub trials: &'a [TrialRecord],
+    /// Which of them count.
+    pub attempts: &'a Attempts,
+}
+
 /// Receives each event of a run. All methods are optional.
 pub trait Progress {
+    /// A run with this identity starts; a resumed one has trials.
+    fn started(&mut self, _run_id: &str, _so_far: &SoFar<'_>) {}
     /// A datastore is being opened, which may take as long as its server lets the client wait.
     fn opening(&mut self, _datastore: &str) {}
     /// A datastore's disks are being written: bytes done, bytes in all.
@@ -77,6 +91,8 @@ pub trait Progress {
         _outcome: Result<&Sample, &TrialFailure>,
     ) {
     }
+    /// A trial was recorded: the last of these. Trials that measure ceilings are not reported.
+    fn recorded(&mut self, _so_far: &SoFar<'_>) {}
     /// A block ended.
     fn block_ended(&mut self, _end: &BlockEnd) {}
     /// The disks of a datastore are being reset to the state from which trials start.
@@ -98,3 +114,41 @@ pub trait Progress {
 pub struct Silent;
 
 impl Progress for Silent {}
+
+/// Reports everything to two receivers, one after the other.
+pub struct Both<'a> {
+    /// Receives each event first.
+    pub first: &'a mut dyn Progress,
+    /// Receives it then.
+    pub second: &'a mut dyn Progress,
+}
+
+/// Passes each of these methods on.
+macro_rules! to_both {
+    ($($method:ident($($name:ident: $kind:ty),*);)*) => {
+        impl Progress for Both<'_> {
+            $(fn $method(&mut self, $($name: $kind),*) {
+                self.first.$method($($name),*);
+                self.second.$method($($name),*);
+            })*
+        }
+    };
+}
+
+to_both! {
+    started(run_id: &str, so_far: &SoFar<'_>);
+    opening(datastore: &str);
+    preparing(datastore: &str, done: u64, total: u64);
+    trial(start: &TrialStart<'_>);
+    load_starts(at: Instant);
+    interval(row: &Interval);
+    trial_ended(place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>);
+    recorded(so_far: &SoFar<'_>);
+    block_ended(end: &BlockEnd);
+    resetting(datastore: &str);
+    sensitivity(done: u64, of: u64);
+    event(event: &EventKind);
+    opened(datastore: &str, note: &DatastoreNote);
+    left_behind(left: &DatastoreNote);
+    note(text: &str);
+}

@@ -112,7 +112,7 @@ pub use study::{
     MeasuredCeiling, NumberClaim, NumberGrounds, Observations, Outlook, PowerStatement, RankCheck,
     RatioRule, Relative, Reply, RowTerm, SupposedRatios, Surroundings, TTest, TermResult,
     TestSides, TestUsed, TestedLoads, TestedNumber, TestedOver, Unanswered, VarianceTest, analyse,
-    decide, supposed_answers,
+    cell_values, decide, supposed_answers,
 };
 pub use touched::Touched;
 pub use two_sample::{Paired, TwoSample};

@@ -8,6 +8,7 @@ use stormeter_report::TerminalOptions;
 use stormeter_results::{FinishReason, ResultsFile};
 use stormeter_runner::{Collaborators, Request, Resume, RunError, run_with};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, StudyPlan, Timing};
+use stormeter_watch::RunKind;
 
 use crate::arguments_compare::CompareOptions;
 use crate::color::Color;
@@ -20,6 +21,7 @@ use crate::output::{check_outputs, is_stdout, layout, report_of, show};
 use crate::secrets::{all_apart, apart, named, redacted};
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
+use crate::watching::Watching;
 
 /// The length of a trial unless the user or the time limit sets another.
 const DURATION_NS: u64 = 4_000_000_000;
@@ -60,12 +62,18 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
         ..Request::new(plan, output)
     };
     let cancel = cancel_on_signals_of(&datastores);
-    let mut progress = Display::of(&request.plan, options.quiet);
+    let of = (&request.plan, RunKind::Comparison);
+    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
+    let mut display = Display::of(&request.plan, options.quiet);
     let mut null_servers = NullServerChildren::default();
     let collaborators =
         Collaborators { null_servers: Some(&mut null_servers), ..Collaborators::default() };
-    let conclusion = run_with(collaborators, &request, &RealClock::new(), &cancel, &mut progress)?;
-    drop(progress);
+    let clock = RealClock::new();
+    let conclusion = watching.during(&mut display, |progress| {
+        run_with(collaborators, &request, &clock, &cancel, progress)
+    })?;
+    drop(display);
+    watching.ended(&conclusion);
     let report = report_of(conclusion, option);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {
@@ -82,6 +90,7 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
     show(&report, &options.show, layout)?;
     ending.after_trials(&format!(", seed {}", report.header.plan.seed))?;
+    watching.linger(&cancel);
     Ok(Exit::of_run(&report))
 }
 

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use stormeter_conclude::{Attempts, Conclusion, conclude, views};
-use stormeter_export::{Cell, Results, Trial, csv, fio_json, markdown, open_metrics};
+use stormeter_export::{Results, Trial, csv, fio_json, markdown, open_metrics};
 use stormeter_results::ResultsFile;
 
 use crate::arguments_audit::{ExportArguments, ExportForm};
 use crate::exit::{Exit, Failure};
 use crate::output::print;
+use crate::watching::concluded_cells;
 
 pub(crate) fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let conclusion = conclude(&ResultsFile::open(&arguments.file)?)?;
@@ -18,23 +19,16 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
 }
 
 fn exported(conclusion: &Conclusion, form: ExportForm) -> Result<String, Failure> {
-    let Conclusion { header, trials, analysis, .. } = conclusion;
+    let Conclusion { header, trials, .. } = conclusion;
     let plan = &header.plan;
     let is_null = header.datastores.iter().map(|store| store.kind == "null").collect();
     let attempts = Attempts::of(plan, is_null, trials);
-    let cells = plan.cells().into_iter().zip(&analysis.cells).map(|(cell, summary)| Cell {
-        datastore: plan.datastores[cell.datastore].name.clone(),
-        workload: plan.workloads[cell.workload].name.clone(),
-        vms: cell.vms,
-        outstanding: cell.outstanding,
-        values: summary.values.iter().map(|value| (value.metric, value.value)).collect(),
-    });
     let counted = views(trials, &attempts).into_iter();
     let results = Results {
         run: &header.run_id,
         version: &header.stormeter_version,
         began_unix_ms: header.created_unix_ms,
-        cells: cells.collect(),
+        cells: concluded_cells(conclusion),
         trials: counted
             .map(|trial| Trial {
                 cell: trial.cell,

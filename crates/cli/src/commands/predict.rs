@@ -11,6 +11,7 @@ use stormeter_runner::{Place, Progress, environment};
 use stormeter_site::{Override, SiteFile, parse_site_with};
 use stormeter_study::plan_text;
 use stormeter_trial::{Sample, TrialFailure};
+use stormeter_watch::RunKind;
 
 use crate::arguments_predict::PredictOptions;
 use crate::color::Color;
@@ -22,6 +23,7 @@ use crate::live::{Screen, bar};
 use crate::output::{check_outputs, layout, print_tables, report_of, show};
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals;
+use crate::watching::Watching;
 
 pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
@@ -79,10 +81,14 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();
+    let of = (&request.plan, RunKind::Prediction);
+    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
     let mut counter = Counter(Screen::new(options.quiet));
-    let file = predict_study(&request, &cancel, &mut counter);
+    let predict = |progress: &mut dyn Progress| predict_study(&request, &cancel, progress);
+    let file = watching.during(&mut counter, predict);
     drop(counter);
     let conclusion = conclude(&file?)?;
+    watching.ended(&conclusion);
     let report = report_of(conclusion, study_setting);
     let exit = Exit::of_run(&report);
     show(&report, &options.show, layout(color))?;
@@ -93,6 +99,7 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         quiet: options.quiet,
     };
     ending.after_trials("")?;
+    watching.linger(&cancel);
     Ok(exit)
 }
 

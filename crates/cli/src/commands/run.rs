@@ -9,6 +9,7 @@ use stormeter_runner::{
     Collaborators, Executor, MachineExecutor, RackControl, Request, Resume, finished, run_with,
 };
 use stormeter_study::{NamedDatastore, StudyPlan, parse_study_file, plan_text};
+use stormeter_watch::RunKind;
 
 use crate::arguments_study::{Redo, RunOptions};
 use crate::color::Color;
@@ -26,6 +27,7 @@ use crate::rack_control::rack_control;
 use crate::service_passwords::service_passwords;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
+use crate::watching::Watching;
 
 /// A study file is written by hand; a larger file is something else.
 const MOST_BYTES: u64 = 4 << 20;
@@ -64,6 +66,9 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
         request.plan.datastores.iter().map(|datastore| datastore.url.clone()).collect();
     // Before any server is started: an interrupted run has to end its servers.
     let cancel = cancel_on_signals_of(&datastores);
+    let kind = if request.plan.is_comparison() { RunKind::Comparison } else { RunKind::Study };
+    let of = (&request.plan, kind);
+    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
     let conclusion = match finished(&request)? {
         Some(conclusion) => conclusion,
         None => {
@@ -102,13 +107,16 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
                     .as_mut()
                     .map(|rack_control| rack_control as &mut dyn RackControl),
             };
-            let conclusion = run_with(collaborators, &request, &clock, &cancel, &mut display);
+            let conclusion = watching.during(&mut display, |progress| {
+                run_with(collaborators, &request, &clock, &cancel, progress)
+            });
             drop(fleet);
             drop(display);
             drop(embedded);
             conclusion?
         }
     };
+    watching.ended(&conclusion);
     let report = report_of(conclusion, study_setting);
     let exit = Exit::of_run(&report);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
@@ -126,6 +134,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let layout = TerminalOptions { repeat: !is_interrupted, ..layout(color) };
     show(&report, &options.show, layout)?;
     ending.after_trials("")?;
+    watching.linger(&cancel);
     Ok(exit)
 }
 

@@ -22,6 +22,7 @@ mod librbd;
 mod loop_device;
 mod lun;
 mod measure_site;
+mod metrics;
 mod network;
 mod others;
 mod outputs;

@@ -10,7 +10,7 @@ use stormeter_trial::TrialFailure;
 
 use crate::error::RunError;
 use crate::journal::{event, outcome_of};
-use crate::progress::{Place, Progress};
+use crate::progress::{Place, Progress, SoFar};
 use crate::study::clock::{Began, RunClock};
 use crate::study::schedule::Schedule;
 use crate::study::setting::cell_label;
@@ -90,7 +90,14 @@ impl Book<'_> {
         let label = self.label(turn.cell);
         progress.trial_ended(self.place(turn.phase, &label).as_ref(), outcome);
         let datastore = self.cells[turn.cell].datastore;
-        self.record(turn, Some(datastore), began, end)
+        self.record(turn, Some(datastore), began, end)?;
+        progress.recorded(&self.so_far());
+        Ok(())
+    }
+
+    /// The trials that are recorded.
+    pub(crate) fn so_far(&self) -> SoFar<'_> {
+        SoFar { trials: &self.trials, attempts: &self.attempts }
     }
 
     /// Stores the outcome of a trial; a ceiling may be of no datastore.

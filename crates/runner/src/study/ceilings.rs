@@ -102,6 +102,7 @@ impl StudyRun<'_> {
                         datastore: &self.urls[store],
                         block: None,
                         purpose: "ceiling",
+                        cell: None,
                         length_ns: Some(timing.ramp_ns + timing.duration_ns),
                         place: None,
                     });

@@ -321,6 +321,7 @@ impl<'a> StudyRun<'a> {
     }
 
     fn carry_out(&mut self, progress: &mut dyn Progress) -> Result<FinishReason, RunError> {
+        progress.started(&self.book.file.header()?.run_id, &self.book.so_far());
         for (url, note) in &self.opening_notes {
             progress.opened(url, note);
         }

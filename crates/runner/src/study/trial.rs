@@ -178,6 +178,7 @@ impl StudyRun<'_> {
                 datastore: &plan.datastores[cell.datastore].name,
                 block: is_main.then_some(turn.block),
                 purpose: if is_main { "trial" } else { "capacity" },
+                cell: Some(turn.cell),
                 length_ns,
                 place,
             });

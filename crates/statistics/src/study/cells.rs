@@ -1,16 +1,16 @@
 //! The figures of one cell, and of one cell compared with the baseline's.
 
-use stormeter_study::{Metric, Unit, WorkloadKind};
+use stormeter_study::{Metric, StudyPlan, Unit, WorkloadKind};
 use stormeter_trial::{CpuUsage, StepTime, Verified};
 
-use super::conclusion::{CellSummary, Relative};
+use super::conclusion::{CellSummary, CellTrial, Relative};
 use super::dependence::Dependence;
 use super::effect::{block_values, dependence, ratio};
 use super::measured::{Measured, interval_values};
 use crate::comparison::{Comparison, ComparisonInput, compare_metrics};
 use crate::describe::Summary;
 use crate::finding::FailedTrials;
-use crate::metric_summary::summarise_metric;
+use crate::metric_summary::{MetricSummary, summarise_metric};
 use crate::metrics::{Merged, direction_of};
 use crate::ratio::BlockPair;
 use crate::stopping::Looks;
@@ -44,16 +44,10 @@ pub(super) fn summarise(
         Unit::Interval => measured.intervals(cell, primary).unwrap_or_default(),
         Unit::Trial => measured.values(cell, primary).into_values().collect(),
     };
-    let level = measured.plan.design.level;
-    let values = measured.metrics().filter_map(|metric| {
-        let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
-        let resolution = measured.resolution(cell, metric);
-        summarise_metric(metric, (&values, resolution), &merged, level)
-    });
     CellSummary {
         trials: own.len() as u32,
         failed: failed.cloned(),
-        values: values.collect(),
+        values: values(measured, cell, &merged),
         relative: relative(measured, cell),
         spread: Summary::of(&observations),
         dependence: dependence_of(measured, cell, &observations),
@@ -66,6 +60,31 @@ pub(super) fn summarise(
         steps,
         touched: measured.touched(cell),
     }
+}
+
+/// Each metric of a cell over these trials of its study, as [`CellSummary::values`] has them: for a run that is
+/// still in progress. Trials of other cells may be left out.
+pub fn cell_values(
+    plan: &StudyPlan,
+    trials: &[CellTrial<'_>],
+    cell: usize,
+    is_predicted: bool,
+) -> Vec<MetricSummary> {
+    let mut measured = Measured::new(plan, trials);
+    measured.is_predicted = is_predicted;
+    let mut merged = Merged::default();
+    measured.trials(cell).iter().for_each(|trial| merged.add(trial.sample));
+    values(&measured, cell, &merged)
+}
+
+/// `merged` has the histograms of the cell's trials.
+fn values(measured: &Measured<'_>, cell: usize, merged: &Merged) -> Vec<MetricSummary> {
+    let level = measured.plan.design.level;
+    let summary = |metric| {
+        let values: Vec<f64> = measured.values(cell, metric).into_values().collect();
+        summarise_metric(metric, (&values, measured.resolution(cell, metric)), merged, level)
+    };
+    measured.metrics().filter_map(summary).collect()
 }
 
 fn add_step(steps: &mut Vec<StepTime>, step: &StepTime) {

@@ -55,6 +55,7 @@ pub use answered::{
     Answer, AnswerPart, FTest, FactorGrounds, Grounds, NumberGrounds, Outlook, TermResult,
     TestedLoads,
 };
+pub use cells::cell_values;
 pub use conclusion::{Analysis, CellSummary, CellTrial, PowerStatement, Relative};
 pub use decision::decide;
 pub use dependence::Dependence;
