@@ -153,6 +153,8 @@ fn tests(repository: &Repository) -> Finding {
         command.envs(unpacked.iter().cloned());
         // A test that expects a panic would fill the log. Guests are booted in a separate step.
         command.env("RUST_BACKTRACE", "0").env("STORMETER_LAB_LATER", "lab");
+        // Programs from PyPI and Go modules are a chore of their own.
+        command.env("STORMETER_READERS_LATER", "readers");
         // Tests that run programs spend half of their time waiting, for a trial to end or a peer to time out.
         if std::env::var_os("RUST_TEST_THREADS").is_none() {
             command.env("RUST_TEST_THREADS", (2 * cpus).to_string());

@@ -103,6 +103,7 @@ pub(crate) const LAYERS: &[Layer] = &[
             "results",
             "conclude",
             "report",
+            "export",
         ]),
         pure: true,
     },

@@ -16,6 +16,7 @@ mod layers;
 mod measured;
 mod metadata;
 mod peers;
+mod readers;
 mod readme;
 mod repository;
 mod static_binary;
@@ -42,6 +43,7 @@ cargo xtask CHORE
   peers                install the programs that the checks need, where possible
   fuzz [RUNS]          fuzz the protocols' decoders and sessions with mutated streams, for a long time
   ceph [--kills N]     kill OSDs of a small Ceph cluster at random moments, 20 unless given: nothing may be lost
+  readers              DuckDB, HdrHistogram, fio-plot and actionlint read what is exported and documented (PyPI, Go modules)
   deny                 check dependencies with cargo-deny: advisories, licences, sources
   help                 print this help
 ";
@@ -85,6 +87,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
         "ceph" => ceph::run(&repository, rest),
         "static" => static_binary::run(&repository),
         "peers" => peers::run(&repository),
+        "readers" => readers::run(&repository),
         _ => deny::run(&repository),
     }
 }
@@ -102,7 +105,9 @@ mod tests {
 
     #[test]
     fn the_chores_are_those_that_the_help_tells_of() {
-        for name in ["test", "tidy", "bench", "truth", "static", "peers", "ceph", "deny", "help"] {
+        for name in
+            ["test", "tidy", "bench", "truth", "static", "peers", "ceph", "readers", "deny", "help"]
+        {
             assert!(is_chore(name), "{name}");
         }
         assert!(!is_chore("cargo") && !is_chore("") && !is_chore("tests"));

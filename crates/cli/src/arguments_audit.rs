@@ -80,12 +80,15 @@ pub(crate) struct GateArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 csv is tidy: one observation (a metric of a trial) a row. openmetrics has each cell's values in base units. \
-markdown is a table for a pull request. fio is JSON as fio prints it, a job for each trial.
+markdown is a table for a pull request. fio is JSON+ as fio prints it, a job for each trial. hdr is a log of \
+HdrHistogram, an interval for each trial. junit is a test report: a question with `must` that is answered no is a \
+failure, what is invalid an error. docs/analysing.md shows what to do with them.
 
 Examples:
   stormeter export night.db > night.csv
   stormeter export night.db --to openmetrics -o night.prom
-  stormeter export night.db --to fio -o night.json")]
+  stormeter export night.db --to fio -o night.json
+  stormeter export night.db --to junit -o night.xml")]
 pub(crate) struct ExportArguments {
     /// The results file
     pub(crate) file: PathBuf,
@@ -108,4 +111,8 @@ pub(crate) enum ExportForm {
     Markdown,
     /// As fio's JSON
     Fio,
+    /// A log of HdrHistogram
+    Hdr,
+    /// A test report
+    Junit,
 }

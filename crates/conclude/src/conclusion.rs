@@ -88,11 +88,17 @@ fn resumed_after_verdict(events: &[Event]) -> Option<LawFinding> {
     (times > 0).then(|| LawFinding::warning(Fact::ResumedAfterVerdict(times)))
 }
 
-/// The measured trials of the blocks that count.
+/// The trials of the blocks that count, failed ones too.
+pub fn counted<'a>(
+    trials: &'a [TrialRecord],
+    attempts: &Attempts,
+) -> impl Iterator<Item = &'a TrialRecord> {
+    trials.iter().filter(|trial| trial.phase == Phase::Main && attempts.counts(trial))
+}
+
+/// The measured ones among them.
 pub fn views<'a>(trials: &'a [TrialRecord], attempts: &Attempts) -> Vec<CellTrial<'a>> {
-    trials
-        .iter()
-        .filter(|trial| trial.phase == Phase::Main && attempts.counts(trial))
+    counted(trials, attempts)
         .filter_map(|trial| match &trial.outcome {
             TrialOutcome::Measured { sample, cpu, .. } => {
                 Some(CellTrial { block: trial.block, cell: trial.cell?, sample, cpu })

@@ -10,5 +10,5 @@ mod conclusion;
 mod evidence;
 
 pub use attempts::{Attempts, Due};
-pub use conclusion::{Conclusion, conclude, surroundings, views};
+pub use conclusion::{Conclusion, conclude, counted, surroundings, views};
 pub use evidence::Evidence;

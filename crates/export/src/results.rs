@@ -1,8 +1,8 @@
 //! What is exported: cells and the trials that count.
 
 use stormeter_statistics::metrics::value_of;
-use stormeter_study::{Metric, StudyPlan};
-use stormeter_trial::{CpuUsage, Sample};
+use stormeter_study::{Metric, StudyPlan, WorkloadKind};
+use stormeter_trial::{CpuUsage, Sample, Workload};
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct Cell {
     pub vms: u32,
     /// Outstanding I/Os of each, if the study sets them.
     pub outstanding: Option<u32>,
+    /// Its I/Os; `None` for fixed work, users and services.
+    pub io: Option<Workload>,
     /// Each metric over all its trials: the mean; of a percentile that of the merged histograms.
     pub values: Vec<(Metric, f64)>,
 }
@@ -41,6 +43,8 @@ pub struct Trial<'a> {
     pub cell: usize,
     /// Its block, from 0.
     pub block: u32,
+    /// When it began, in milliseconds since 1970-01-01 UTC.
+    pub began_unix_ms: u64,
     /// What was measured.
     pub sample: &'a Sample,
     /// What it cost.
@@ -64,6 +68,10 @@ impl Cell {
             workload: plan.workloads[cell.workload].name.clone(),
             vms: cell.vms,
             outstanding: cell.outstanding,
+            io: match &plan.workloads[cell.workload].kind {
+                WorkloadKind::Io(io) => Some(io.clone()),
+                _ => None,
+            },
             values: Vec::new(),
         };
         plan.cells().into_iter().map(of).collect()

@@ -1,38 +1,26 @@
 //! A gate for other programs: JUnit for test reports, annotations for GitHub, a table for a pull request.
 
-use quick_xml::escape::escape;
+use stormeter_export::{Case, CaseOutcome};
 use stormeter_statistics::gate::GateVerdict;
 
 use crate::decide::Gate;
 use crate::words::{change, grounds, headline, subject, verdict};
 
 /// A test suite with a case for each figure: a regression is a failure, what is undecided is skipped.
-///
-/// The format has no standard; this is what Jenkins and GitLab read (`testsuites`, `testsuite`, `testcase` with
-/// `failure` or `skipped`).
 pub fn junit(gate: &Gate) -> String {
-    let of = |wanted| gate.cells.iter().filter(|cell| cell.judgement.verdict == wanted).count();
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"stormeter gate\" tests=\"{}\" \
-         failures=\"{}\" skipped=\"{}\" errors=\"0\">\n",
-        gate.cells.len(),
-        of(GateVerdict::Regression),
-        of(GateVerdict::Inconclusive)
-    );
-    for cell in &gate.cells {
-        let name = subject(cell);
+    let cases = gate.cells.iter().map(|cell| {
         let message = format!("{}: {}", change(cell, gate.alpha), grounds(cell));
-        let (name, message) = (escape(name.as_str()), escape(message.as_str()));
-        let inner = match cell.judgement.verdict {
-            GateVerdict::Regression => format!("<failure message=\"{message}\"/>"),
-            GateVerdict::Inconclusive => format!("<skipped message=\"{message}\"/>"),
-            GateVerdict::Fine => format!("<system-out>{message}</system-out>"),
-        };
-        text += &format!(
-            "    <testcase classname=\"stormeter.gate\" name=\"{name}\">{inner}</testcase>\n"
-        );
-    }
-    text + "  </testsuite>\n</testsuites>\n"
+        Case {
+            class: "stormeter.gate".to_owned(),
+            name: subject(cell),
+            outcome: match cell.judgement.verdict {
+                GateVerdict::Regression => CaseOutcome::Failed(message),
+                GateVerdict::Inconclusive => CaseOutcome::Skipped(message),
+                GateVerdict::Fine => CaseOutcome::Passed(message),
+            },
+        }
+    });
+    stormeter_export::junit("stormeter gate", &cases.collect::<Vec<_>>())
 }
 
 /// Workflow commands of GitHub Actions (docs.github.com, "Workflow commands"): an error for each regression, a warning

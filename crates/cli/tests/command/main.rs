@@ -6,12 +6,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod analysing;
 mod bad_input;
 mod calibrate;
 mod compare;
 mod display;
 mod durable;
 mod embedded_ceph;
+mod exported;
 mod faults;
 mod hosts;
 mod hosts_ssh;
@@ -26,6 +28,7 @@ mod metrics;
 mod network;
 mod others;
 mod outputs;
+mod page;
 mod passwords;
 mod place;
 mod predict;
@@ -41,4 +44,5 @@ mod steps;
 mod study;
 mod verdict;
 mod verify;
+mod workflows;
 mod workload;

@@ -33,6 +33,9 @@ const WAITING: &[&str] = &[
     "libzbc",
     "libcufile",
 ];
+/// The engine of this project's own exports, in which a load without a depth has a rate or is fixed work: any number may be
+/// outstanding.
+const OURS: &str = "external:stormeter";
 /// Engines that open files through the page cache of this machine unless `direct` is set.
 const OF_FILES: &[&str] = &[
     "sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap",
@@ -100,6 +103,7 @@ impl Options {
         let engine = self.get("ioengine");
         let depth = match engine.unwrap_or(DEFAULT_ENGINE) {
             engine if WAITING.contains(&engine) => Some(1),
+            OURS => self.get("iodepth").and_then(quantity::whole),
             _ => self.get("iodepth").map_or(Some(1), quantity::whole),
         };
         let all_workers =
