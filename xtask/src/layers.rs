@@ -82,6 +82,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: true,
     },
     Layer {
+        package: "stormeter-kept",
+        uses: These(&["units", "schema", "results", "report"]),
+        pure: false,
+    },
+    Layer {
         package: "stormeter-replicate",
         uses: These(&["schema", "yaml", "study", "statistics"]),
         pure: true,
@@ -202,13 +207,14 @@ const FOR_TESTS: [&str; 6] = ["driver", "simulator", "server", "peers", "ceph", 
 
 /// What the tests of a single package may use in addition: the simulator's proofs against queueing theory
 /// need intervals; faults of a datastore show in what trials and numbered records see of them; what is imported as a
-/// study must be read as one.
-const FOR_TESTS_OF: [(&str, &str); 5] = [
+/// study must be read as one; a results file has a plan.
+const FOR_TESTS_OF: [(&str, &str); 6] = [
     ("simulator", "statistics"),
     ("datastore", "trial"),
     ("datastore", "durable"),
     ("import", "study"),
     ("export", "import"),
+    ("kept", "study"),
 ];
 
 /// What only tests may use: it is in nothing that is shipped.

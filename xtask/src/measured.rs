@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::child::{output, succeed};
-use crate::repository::Repository;
+use crate::repository::{Repository, without_user};
 use crate::unseen::{cells, judged, of};
 
 /// What stands in the study of the lab for the address and the target of its LUNs.
@@ -88,6 +88,7 @@ impl Bench {
     fn stormeter(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(&self.directory).args(words);
+        without_user(&mut command, &self.directory);
         command
     }
 

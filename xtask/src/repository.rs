@@ -78,6 +78,13 @@ impl Repository {
     }
 }
 
+/// Makes our program independent of the user who runs it: results that go to no named place go below the directory, and
+/// no defaults apply.
+pub(crate) fn without_user(command: &mut Command, directory: &Path) {
+    command.env("XDG_DATA_HOME", directory.join("data"));
+    command.env_remove("STORMETER_RESULTS").env("STORMETER_DEFAULTS", "");
+}
+
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())

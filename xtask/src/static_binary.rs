@@ -9,7 +9,7 @@ use crate::checks::is_ci;
 use crate::child::{output, succeed};
 use crate::elf::dynamic_parts;
 use crate::peers::{self, MUSL};
-use crate::repository::Repository;
+use crate::repository::{Repository, without_user};
 use crate::steps::Finding;
 
 /// A file that is copied around must be small.
@@ -131,6 +131,7 @@ fn compare(repository: &Repository, binary: &Path) -> Result<(), String> {
     }
     let mut command = Command::new(binary);
     command.current_dir(&directory).args(["compare", "./one", "./other", "--size", "8MiB"]);
+    without_user(&mut command, &directory);
     command.args(["--duration", "100ms", "--ramp", "20ms", "--max-blocks", "5"]);
     command.args(["--time-limit", "10s", "--output", "static.db", "--quiet", "--json"]);
     let done = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;

@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::child::{output, succeed};
-use crate::repository::Repository;
+use crate::repository::{Repository, without_user};
 use crate::steps::Finding;
 use crate::truth;
 
@@ -133,6 +133,7 @@ fn carry_out(program: &Path, directory: &Path, fixed_work: &FixedWork) -> Result
     let (results, page) = ("results.db", "report.html");
     let mut command = Command::new(program);
     command.current_dir(&directory).arg(way.command).arg(file);
+    without_user(&mut command, &directory);
     command.args(["--output", results, "--html", page, "--quiet", "--json"]);
     let done = command.output().map_err(|error| format!("it cannot be started: {error}"))?;
     if !done.status.code().is_some_and(|code| way.codes.contains(&code)) {

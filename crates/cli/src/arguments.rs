@@ -9,6 +9,7 @@ use crate::arguments_audit::{AuditOptions, ExportArguments, GateArguments};
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_durable::DurableOptions;
+use crate::arguments_kept::{ListOptions, PruneOptions};
 use crate::arguments_lab::LabOptions;
 use crate::arguments_measure_site::MeasureSiteOptions;
 use crate::arguments_net::NetOptions;
@@ -63,6 +64,10 @@ pub(crate) enum Command {
     Calibrate(CalibrateOptions),
     /// Show a results file again: as tables, as a page, as JSON
     Report(ReportOptions),
+    /// List kept results: what, when, how far, and what they say
+    List(ListOptions),
+    /// Delete kept results that are old, surplus or incomplete
+    Prune(PruneOptions),
     /// Check results against the laws that any result must obey
     Audit(AuditOptions),
     /// Write results in a form that other programs read
@@ -144,8 +149,8 @@ pub(crate) struct AgentOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Results go to stormeter-demo.db and stormeter-demo.html in the working directory; where an earlier \
-demonstration left these, to stormeter-demo-2.db and so on.")]
+Results and page go to stormeter-demo.db and stormeter-demo.html in the directory of results (`stormeter \
+list` shows it); where an earlier demonstration left these, to stormeter-demo-2.db and so on.")]
 pub(crate) struct DemoOptions {
     /// Write the page here [default: next to the results file, with its name]
     #[arg(long, value_name = "FILE")]
@@ -221,6 +226,8 @@ pub(crate) enum SchemaName {
     Gate,
     /// What `compare --json` of files prints, and `report --json` of results of other tools
     Sides,
+    /// What `list --json` prints
+    List,
 }
 
 #[derive(Debug, Args)]
@@ -232,7 +239,7 @@ Examples:
   stormeter report night.db --html night.html
   stormeter report night.db --json")]
 pub(crate) struct ReportOptions {
-    /// The results file
+    /// The results file; a name alone is looked for here, then in the directory of results
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) show: ShowOptions,

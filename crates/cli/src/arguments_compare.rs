@@ -62,10 +62,10 @@ pub(crate) struct CompareOptions {
     /// durability; may be repeated
     #[arg(long, value_name = "ASPECT", value_parser = aspect_parser(), help_heading = "Measurement")]
     pub(crate) may_differ: Vec<Aspect>,
-    /// Results file [default: stormeter-DATE-TIME.db in the working directory]
+    /// Results file, or a directory for it [default: stormeter-DATE-TIME.db in the directory of results]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Resume an interrupted comparison: that of --output, or the newest one here
+    /// Resume an interrupted comparison: that of --output, or the newest one from here
     #[arg(long, help_heading = "Output")]
     pub(crate) resume: bool,
     #[command(flatten)]

@@ -33,7 +33,8 @@ pub(crate) struct MeasureSiteOptions {
     /// Write the site file here; it must not exist
     #[arg(long, value_name = "FILE", default_value = "site.yaml")]
     pub(crate) write: PathBuf,
-    /// Results file [default: named after the site file: site.yaml has site.db]
+    /// Results file, or a directory for it [default: named after the site file, site.db, in the directory
+    /// of results]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Size of each of four virtual disks; larger than the storage's cache, or the cache is measured

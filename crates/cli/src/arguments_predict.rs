@@ -36,7 +36,7 @@ pub(crate) struct PredictOptions {
     /// Site file [default: site.yaml in the study file's directory]
     #[arg(long, value_name = "FILE")]
     pub(crate) site: Option<PathBuf>,
-    /// Results file [default: as `run` names it, with -predicted before .db]
+    /// Results file, or a directory for it [default: as `run` names it, with -predicted before .db]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Change the site, such as nic=40GbE, and predict each datastore with and without the change; if

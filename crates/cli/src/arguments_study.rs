@@ -27,9 +27,10 @@ A study with hosts (hosts: {esx1: \"ssh:root@esx1\", here: local}) is run by age
 common start; the VMs are assigned to them in turn. STORMETER_SSH is the command for ssh, such as \
 'ssh -F config -i key'. See docs/agents.md.
 
-Results go to a file in the working directory that is named after the study file: farm.yaml writes \
-farm.db. For study.yaml and small.yaml, which say little, the directory's name is put in front: \
-tr3808/small.yaml writes tr3808-small.db.
+Results go to a file in the directory of results (`stormeter list` shows it) that is named after the study \
+file, and kept apart for each working directory: farm.yaml writes farm.NUMBER.db, which commands run here \
+find as farm.db. For study.yaml and small.yaml, which say little, the directory's name is put in front: \
+tr3808/small.yaml writes tr3808-small.db. -o ./ puts the file here.
 
 Exit codes:
   0 done, 1 failed, 2 usage, 3 a question that says `must` was answered no,
@@ -46,8 +47,8 @@ pub(crate) struct RunOptions {
     /// Print the trials in order, and the time and space they need; touch nothing
     #[arg(long, conflicts_with_all = ["html", "json"])]
     pub(crate) plan: bool,
-    /// Results file; resumed if it already contains this study [default: named after the study file,
-    /// see below]
+    /// Results file, or a directory for it; resumed if it already contains this study [default: named
+    /// after the study file, see below]
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Measure the blocks of invalid cells again, with the cells that they are compared with

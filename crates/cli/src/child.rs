@@ -23,6 +23,8 @@ impl ServerChild {
         let mut child = Command::new(program)
             .args(arguments)
             .args(["--print-url", "--until-stdin-ends"])
+            // It does what it is started for, whatever the user's defaults for servers are.
+            .env(crate::defaults::VARIABLE, "")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Ctrl-C is for us: the disks are removed through the server, which has to outlive it.

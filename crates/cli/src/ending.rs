@@ -6,6 +6,7 @@ use stormeter_report::{printable, shell_command};
 
 use crate::exit::Failure;
 use crate::output::print;
+use crate::results_place::named_here;
 
 /// A run that ended.
 pub(crate) struct Ending<'a> {
@@ -29,8 +30,9 @@ impl Ending<'_> {
     pub(crate) fn after_trials(&self, extra: &str) -> Result<(), Failure> {
         self.resumed()?;
         if !self.quiet {
-            let path = self.results.display().to_string();
-            let report = shell_command(&["stormeter".into(), "report".into(), path.clone()]);
+            let path = self.results.display();
+            let short = named_here(self.results).display().to_string();
+            let report = shell_command(&["stormeter".into(), "report".into(), short]);
             let text = format!("Results: {path}{extra}; `{report}` shows them again.");
             eprintln!("{}", printable(&text));
         }

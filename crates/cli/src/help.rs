@@ -9,12 +9,13 @@ use crate::arguments::Arguments;
 use crate::color::Color;
 
 /// Commands by purpose.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["doctor", "demo", "compare", "durable", "ceiling", "net"]),
     (
         "Understand",
         &["report", "export", "audit", "gate", "predict", "measure-site", "calibrate", "site"],
     ),
+    ("Results", &["list", "prune"]),
     ("Studies", &["run", "profile", "import", "replicate", "lab"]),
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];

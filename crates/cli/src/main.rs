@@ -7,6 +7,7 @@ mod arguments_calibrate;
 mod arguments_ceph;
 mod arguments_compare;
 mod arguments_durable;
+mod arguments_kept;
 mod arguments_lab;
 mod arguments_measure_site;
 mod arguments_metrics;
@@ -17,7 +18,9 @@ mod arguments_site;
 mod arguments_study;
 mod child;
 mod color;
+mod command_line;
 mod commands;
+mod defaults;
 mod embedded;
 mod ending;
 mod exit;
@@ -31,16 +34,20 @@ mod null_servers;
 mod output;
 mod rack_control;
 mod repeat;
+mod results_place;
 mod secrets;
 mod service_passwords;
 mod settings;
 mod signals;
 mod sources;
+mod text_file;
 mod units;
+mod user_directory;
 mod version;
 mod watching;
 mod workload;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::FromArgMatches;
@@ -48,6 +55,7 @@ use clap::error::ErrorKind;
 
 use arguments::{Arguments, Command};
 use color::Color;
+use command_line::CommandLine;
 use exit::{Exit, Failure};
 use stormeter_report::SettingNames;
 
@@ -55,20 +63,34 @@ fn main() -> std::process::ExitCode {
     if stormeter_lab::guest::is_init() {
         stormeter_lab::guest::run();
     }
-    let asked = Color::asked(std::env::args_os());
-    let parsed = help::command(asked)
-        .try_get_matches()
-        .and_then(|matches| Arguments::from_arg_matches(&matches));
     let mut names: SettingNames = settings::option;
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let mut asked = Color::asked(given.iter().cloned());
+    let mut program = help::command(asked);
+    program.build();
+    let words = match defaults::expanded(&program, given, &defaults::variables()) {
+        Ok(words) => words,
+        Err(failure) => {
+            say(&failure, names, asked);
+            return failure.code().into();
+        }
+    };
+    asked = Color::asked(words.all.iter().cloned());
+    let parsed = help::command(asked)
+        .try_get_matches_from(&words.all)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
     let result = match parsed {
         Ok(arguments) => {
             names = settings::names_of(&arguments.command);
-            run(arguments)
+            run(arguments, &CommandLine::of(&words))
         }
         Err(error) if error.kind() == ErrorKind::DisplayVersion && is_verbose() => {
             output::print(&version::verbose()).map(|()| Exit::Done)
         }
-        Err(error) => error.exit(),
+        Err(error) => match words.mistake(&program) {
+            Some(mistake) => Err(Failure::Usage(mistake)),
+            None => error.exit(),
+        },
     };
     match result {
         Ok(code) => code.into(),
@@ -79,18 +101,20 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-fn run(arguments: Arguments) -> Result<Exit, Failure> {
+fn run(arguments: Arguments, line: &CommandLine) -> Result<Exit, Failure> {
     let color = arguments.color;
     match arguments.command {
         Command::Demo(options) => commands::demo::run(&options, color),
-        Command::Compare(options) => commands::compare::run(&options, color),
+        Command::Compare(options) => commands::compare::run(&options, color, line),
         Command::Replicate(options) => commands::replicate::run(&options),
-        Command::Run(options) => commands::run::run(&options, color),
-        Command::Predict(options) => commands::predict::run(&options, color),
+        Command::Run(options) => commands::run::run(&options, color, line),
+        Command::Predict(options) => commands::predict::run(&options, color, line),
         Command::Site(options) => commands::site::run(&options),
-        Command::MeasureSite(options) => commands::measure_site::run(&options),
+        Command::MeasureSite(options) => commands::measure_site::run(&options, line),
         Command::Calibrate(options) => commands::calibrate::run(&options),
         Command::Report(options) => commands::report::run(&options, color),
+        Command::List(options) => commands::list::run(&options),
+        Command::Prune(options) => commands::prune::run(&options),
         Command::Audit(options) => commands::audit::run(&options),
         Command::Export(options) => commands::export::run(&options),
         Command::Gate(options) => commands::gate::run(&options),

@@ -42,7 +42,7 @@ fn of_study(given: &[String]) -> String {
     shell_command(&words)
 }
 
-fn without_this_run(given: &[String]) -> Vec<String> {
+pub(crate) fn without_this_run(given: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     let mut given = given.iter();
     while let Some(word) = given.next() {

@@ -8,6 +8,7 @@ use stormeter_import::FioLogKind;
 use stormeter_results::{ImportedSource, ResultsError, ResultsFile, read_imported};
 
 use crate::exit::Failure;
+use crate::results_place::found;
 
 /// What a file is.
 pub(crate) enum Source {
@@ -53,7 +54,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            files.push(path.clone());
+            files.push(found(path));
             continue;
         }
         let wrong = |error: std::io::Error| {

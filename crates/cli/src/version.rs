@@ -3,6 +3,9 @@
 use stormeter_datastore::uring_available;
 use stormeter_results::FORMAT_VERSION;
 
+use crate::defaults::{DefaultsPlace, variables};
+use crate::results_place;
+
 /// The commit that it was built from, if the build sets it.
 const COMMIT: Option<&str> = option_env!("STORMETER_COMMIT");
 
@@ -15,9 +18,14 @@ pub(crate) fn verbose() -> String {
         Ok(()) => "available".into(),
         Err(reason) => format!("not available ({reason})"),
     };
+    let results = match results_place::directory() {
+        Some(directory) => directory.display().to_string(),
+        None => "the working directory (HOME is not set)".into(),
+    };
+    let defaults = DefaultsPlace::of(&variables()).described();
     format!(
         "stormeter {}\ncommit: {}\ntarget: {arch}-{system}-{library}, {linking}\nio_uring: {ring}\n\
-         results files: format {FORMAT_VERSION}\n",
+         results files: format {FORMAT_VERSION}, in {results}\ndefaults: {defaults}\n",
         env!("CARGO_PKG_VERSION"),
         COMMIT.unwrap_or("unknown"),
     )

@@ -5,6 +5,7 @@
 
 mod acknowledged;
 mod assemble;
+mod brief;
 mod capital;
 mod change;
 mod columns;
@@ -36,6 +37,7 @@ mod wording;
 use compact::Compact;
 
 pub use assemble::{Parts, TrialParts, assemble};
+pub use brief::{brief, subject};
 pub use date::utc;
 pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};

@@ -7,8 +7,10 @@ mod study_fixture;
 
 use std::path::Path;
 
-use stormeter_report::{Report, TerminalOptions, json, terminal};
-use study_fixture::{Shape, answers, desktops, disturbed, fixed_work, made, study, usual};
+use stormeter_report::{Report, TerminalOptions, brief, json, subject, terminal};
+use study_fixture::{
+    Shape, answers, comparison_with, desktops, disturbed, fixed_work, made, study, usual,
+};
 
 fn compare(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -147,4 +149,27 @@ fn a_study_without_a_result_still_says_so() {
     let text = terminal(&empty, hundred_columns());
     assert!(text.contains("No question was asked"), "{text}");
     assert!(text.contains("0 blocks"), "{text}");
+}
+
+/// A list of results says nothing that the report does not say.
+#[test]
+fn a_result_in_a_phrase_has_the_words_of_the_report() {
+    let words = |report: &Report| {
+        let text = terminal(report, hundred_columns());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let study = study();
+    assert!(words(&study).contains(&brief(&study)), "{}", brief(&study));
+    assert_eq!(subject(&study.header), study.header.plan.study);
+    let comparison = comparison_with(|header| header.plan.study.clear(), |_| {});
+    let (phrase, text) = (brief(&comparison), words(&comparison));
+    let (label, verdict) = phrase.split_once(": ").unwrap();
+    let (word, change) = verdict.split_once(" (").unwrap();
+    for part in [label, word, change.strip_suffix(')').unwrap()] {
+        assert!(
+            text.contains(&part.replace('\u{202f}', " ")) || text.contains(part),
+            "{part}: {text}"
+        );
+    }
+    assert_eq!(subject(&comparison.header), format!("local, {label}"));
 }

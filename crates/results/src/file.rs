@@ -1,7 +1,7 @@
 //! Creates, opens and finishes a results file.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ use crate::{assumed, comparison, component, early, host, imported, read, write};
 
 /// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
+/// SQLite's header and the place of the application id in it (<https://www.sqlite.org/fileformat.html>).
+const HEAD_BYTES: u64 = 100;
+const APPLICATION_ID_AT: usize = 68;
 /// What brings a file to a form from the one before: the tables that the form adds, which new files get from
 /// the same text, then what it changes in those that were there. Both stay as they are, or files that were
 /// brought up earlier would differ from those that are brought up now.
@@ -128,6 +131,49 @@ impl ResultsFile {
         upgrade(&mut connection).map_err(sqlite)?;
         make_durable(&connection).map_err(sqlite)?;
         Ok(Self { connection, path: path.into(), _lock: Some(lock) })
+    }
+
+    /// Deletes a results file that no run writes, with what SQLite keeps next to it.
+    ///
+    /// # Errors
+    /// See [`ResultsFile::open`]: only a file that can be read is deleted. Also `NotAFile` for a symbolic link,
+    /// `InUse` if a run is writing it, `LockTaken` if the lock's name is taken by another file, and `Io`.
+    pub fn delete(path: &Path) -> Result<(), ResultsError> {
+        if path.is_symlink() {
+            return Err(ResultsError::NotAFile { path: path.into() });
+        }
+        regular_file_bytes(path)?;
+        // Read before it is locked: the lock of a file that is not ours leaves a trace.
+        Self::open(path)?.header()?;
+        let _lock = RunLock::take(path)?;
+        // The logs first: SQLite would apply a log that is left to the next file of this name.
+        for suffix in ["-journal", "-wal", "-shm", ""] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            match std::fs::remove_file(&name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(ResultsError::Io { path: name.into(), source: error });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a run is writing the file.
+    pub fn is_in_use(path: &Path) -> bool {
+        RunLock::is_held(path)
+    }
+
+    /// Whether the file starts as a results file does. Only its first bytes are read; a damaged file may pass.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn is_one(path: &Path) -> io::Result<bool> {
+        let mut head = Vec::new();
+        std::fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+        let id = head.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4);
+        Ok(head.starts_with(b"SQLite format 3\0") && id == Some(&APPLICATION_ID.to_be_bytes()))
     }
 
     /// What was written at the start. Its indices are in range and its cells not too many. A comparison of an

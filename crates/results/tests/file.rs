@@ -432,3 +432,41 @@ fn a_file_without_the_tables_of_guests_and_desktops_opens_and_resumes() {
 fn has_desktops(trial: &TrialRecord) -> bool {
     trial.sample().is_some_and(|sample| sample.desktops.is_some())
 }
+
+#[test]
+fn a_killed_runs_file_is_deleted_with_its_logs_and_its_lock() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("killed.db");
+    let mut file = ResultsFile::create(&path, &header()).unwrap();
+    file.append_trial(&trial(1, 0), &[]).unwrap();
+    assert!(ResultsFile::is_in_use(&path));
+    assert!(matches!(ResultsFile::delete(&path), Err(ResultsError::InUse { .. })));
+    // What a killed run leaves: copies, because the file that is closed takes its log away.
+    let left = directory.path().join("left.db");
+    for suffix in ["", "-wal", "-shm", "-lock"] {
+        let [from, to] = [&path, &left].map(|path| format!("{}{suffix}", path.display()));
+        std::fs::copy(from, to).unwrap();
+    }
+    assert!(ResultsFile::is_one(&left).unwrap() && !ResultsFile::is_in_use(&left));
+    drop(file);
+    assert_eq!(ResultsFile::open(&left).unwrap().trials().unwrap().len(), 1);
+    ResultsFile::delete(&left).unwrap();
+    ResultsFile::delete(&path).unwrap();
+    let rest: Vec<_> = std::fs::read_dir(directory.path()).unwrap().collect();
+    assert!(rest.is_empty(), "{rest:?}");
+}
+
+#[test]
+fn what_is_no_results_file_is_not_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("other.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE mine(a)").unwrap();
+    assert!(!ResultsFile::is_one(&path).unwrap());
+    assert!(matches!(ResultsFile::delete(&path), Err(ResultsError::NotResults { .. })));
+    let own = directory.path().join("own.db");
+    drop(ResultsFile::create(&own, &header()).unwrap());
+    let link = directory.path().join("link.db");
+    std::os::unix::fs::symlink(&own, &link).unwrap();
+    assert!(matches!(ResultsFile::delete(&link), Err(ResultsError::NotAFile { .. })));
+    assert!(path.exists() && own.exists() && link.is_symlink());
+}

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::child::{output, succeed};
-use crate::repository::{Repository, search_path};
+use crate::repository::{Repository, search_path, without_user};
 use crate::steps::Finding;
 use blocks::blocks;
 use line::{Run, Words, parse, placed};
@@ -90,6 +90,7 @@ impl Reader<'_> {
         let mut shell = self.repository.command("bash");
         shell.args(["-euo", "pipefail", "-c", command]).current_dir(&self.directory);
         shell.env("PATH", &self.path).stdin(std::process::Stdio::null());
+        without_user(&mut shell, &self.directory);
         let done = shell.output().map_err(|error| format!("bash cannot be started: {error}"))?;
         match done.status.code() {
             Some(0) => Ok(()),

@@ -15,11 +15,13 @@ use stormeter_statistics::fit::FitParameter;
 use stormeter_study::{Metric, StudyPlan};
 
 use crate::arguments_calibrate::CalibrateOptions;
-use crate::commands::run::{read_study, read_text};
+use crate::commands::run::read_study;
 use crate::exit::{Exit, Failure};
 use crate::live::Screen;
 use crate::output::{is_stdout, print, print_tables};
+use crate::results_place::found;
 use crate::signals::cancel_on_signals;
+use crate::text_file::read_text;
 
 /// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
@@ -88,7 +90,7 @@ pub(crate) fn run(options: &CalibrateOptions) -> Result<Exit, Failure> {
 
 /// The cells of a measured study, a part of them held out.
 fn measured(path: &Path, options: &CalibrateOptions) -> Result<(StudyPlan, Split), Failure> {
-    let file = ResultsFile::open(path)?;
+    let file = ResultsFile::open(&found(path))?;
     let plan = file.header()?.plan;
     let metrics = match options.metric.as_slice() {
         [] => vec![Metric::LatencyMean, Metric::CpuPerIo],

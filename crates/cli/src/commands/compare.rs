@@ -12,13 +12,15 @@ use stormeter_watch::RunKind;
 
 use crate::arguments_compare::CompareOptions;
 use crate::color::Color;
+use crate::command_line::CommandLine;
 use crate::commands::compare_files;
 use crate::ending::{Ending, resuming};
 use crate::exit::{Exit, Failure};
 use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, report_of, show};
-use crate::secrets::{all_apart, apart, named, redacted};
+use crate::results_place::{from_here, is_directory, placed};
+use crate::secrets::{all_apart, apart, named};
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 use crate::watching::Watching;
@@ -26,7 +28,11 @@ use crate::watching::Watching;
 /// The length of a trial unless the user or the time limit sets another.
 const DURATION_NS: u64 = 4_000_000_000;
 
-pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    options: &CompareOptions,
+    color: Color,
+    line: &CommandLine,
+) -> Result<Exit, Failure> {
     let (names, urls) = names_apart(&options.datastores);
     if compare_files::are_files(&urls)? {
         note_unused(options);
@@ -50,14 +56,16 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     }
     let resume = if options.resume { Resume::Always } else { Resume::Never };
     if options.resume {
+        let header = ResultsFile::open(&output)?.header()?;
+        line.check_resumes(&header.command_line, &resuming(header.command_line.clone(), &output))?;
         // The seed may have been drawn.
-        plan.seed = ResultsFile::open(&output)?.header()?.plan.seed;
+        plan.seed = header.plan.seed;
     }
     let request = Request {
         resume,
         destroy_data: destroy_data(options),
         secrets,
-        command_line: command_line(),
+        command_line: line.words.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         ..Request::new(plan, output)
     };
@@ -78,7 +86,7 @@ pub(crate) fn run(options: &CompareOptions, color: Color) -> Result<Exit, Failur
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {
         results: &request.output,
-        resume: is_interrupted.then(|| resuming(command_line(), &request.output)),
+        resume: is_interrupted.then(|| resuming(line.words.clone(), &request.output)),
         is_json: options.show.json || options.show.html.as_deref().is_some_and(is_stdout),
         quiet: options.quiet,
     };
@@ -225,31 +233,30 @@ fn timing(options: &CompareOptions) -> Timing {
     }
 }
 
-/// The results file: the given one, the newest here that can be resumed, or one named after the time.
+/// The results file: the given one, the newest of this directory that can be resumed, or one named after the time.
 fn output(options: &CompareOptions, datastores: &[String]) -> Result<PathBuf, Failure> {
-    match (&options.output, options.resume) {
-        (Some(path), _) => Ok(path.clone()),
-        (None, true) => newest(Path::new("."), datastores).ok_or_else(|| {
+    let given = options.output.as_deref();
+    if options.resume && given.is_none_or(is_directory) {
+        return newest(&from_here(given), datastores).ok_or_else(|| {
             Failure::Usage(
                 "no stormeter-*.db of these datastores here can be resumed; name the results file with \
                  --output"
                     .into(),
             )
-        }),
-        (None, false) => Ok(PathBuf::from(format!("stormeter-{}.db", timestamp(unix_seconds())))),
+        });
     }
+    placed(given, &format!("stormeter-{}.db", timestamp(unix_seconds())), Path::new(""))
 }
 
-/// The newest results file here that compares these datastores.
-fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(directory).ok()?.flatten();
-    let mut files: Vec<(SystemTime, PathBuf)> = entries
-        .map(|entry| entry.path())
+/// The newest of these results files that compares these datastores.
+fn newest(found: &[PathBuf], datastores: &[String]) -> Option<PathBuf> {
+    let mut files: Vec<(SystemTime, PathBuf)> = found
+        .iter()
         .filter(|path| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with("stormeter-") && name.ends_with(".db")
         })
-        .filter_map(|path| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path)))
+        .filter_map(|path| Some((std::fs::metadata(path).ok()?.modified().ok()?, path.clone())))
         .collect();
     files.sort();
     let is_theirs = |path: &Path| {
@@ -266,16 +273,6 @@ fn newest(directory: &Path, datastores: &[String]) -> Option<PathBuf> {
 fn destroy_data(options: &CompareOptions) -> Vec<PathBuf> {
     let named = options.safety.destroy_data.iter();
     named.map(|path| path.to_str().map_or_else(|| path.clone(), |p| apart(p).0.into())).collect()
-}
-
-pub(crate) fn command_line() -> Vec<String> {
-    let mut words: Vec<String> =
-        std::env::args_os().map(|word| redacted(&word.to_string_lossy())).collect();
-    if let Some(program) = words.first_mut() {
-        // Without the program's directory, which is private.
-        *program = "stormeter".into();
-    }
-    words
 }
 
 fn unix_seconds() -> u64 {
@@ -324,9 +321,9 @@ mod tests {
         let of_file = parse_study("datastores: {a: /a, b: /b}").unwrap();
         let of_options = StudyPlan { study: String::new(), ..of_file.clone() };
         let comparison = make("stormeter-1.db", of_options);
-        make("stormeter-2.db", of_file);
+        let study = make("stormeter-2.db", of_file);
         let urls = ["/a", "/b"].map(String::from);
-        assert_eq!(newest(place.path(), &urls), Some(comparison));
+        assert_eq!(newest(&[comparison.clone(), study], &urls), Some(comparison));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::arguments_show::ShowOptions;
 use crate::color::Color;
 use crate::exit::{Exit, Failure};
 use crate::output::{check_outputs, layout, present};
+use crate::results_place::found;
 use crate::sources;
 
 /// Confidence level of the intervals.
@@ -22,7 +23,7 @@ const MARGIN: f64 = 0.05;
 
 /// Whether these are files with results rather than datastores: no datastore is a regular file.
 pub(crate) fn are_files(urls: &[String]) -> Result<bool, Failure> {
-    let is_file = |url: &String| Path::new(url).is_file();
+    let is_file = |url: &String| found(Path::new(url)).is_file();
     let Some(file) = urls.iter().find(|url| is_file(url)) else { return Ok(false) };
     match urls.iter().find(|url| !is_file(url)) {
         None => Ok(true),
@@ -41,7 +42,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut named: Vec<NamedRuns> = Vec::new();
     for (name, file) in names.iter().zip(files) {
-        let runs = sources::runs(Path::new(file))?;
+        let runs = sources::runs(&found(Path::new(file)))?;
         let name = name.clone().unwrap_or_else(|| stem(file, files));
         match named.iter_mut().find(|side| side.name == name) {
             Some(side) => side.runs.extend(runs),

@@ -2,14 +2,22 @@
 
 use stormeter_datastore::RealClock;
 use stormeter_report::datastore_note;
-use stormeter_runner::{Health, examine};
+use stormeter_runner::{Advice, Health, examine};
 
 use crate::arguments::DoctorOptions;
+use crate::defaults::{DefaultsPlace, variables};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
 
 pub(crate) fn run(options: &DoctorOptions) -> Result<Exit, Failure> {
     let mut found = examine(&RealClock::new(), &options.datastores);
+    found.push(Advice {
+        subject: "defaults".into(),
+        found: DefaultsPlace::of(&variables()).described(),
+        health: Health::Good,
+        advice: String::new(),
+        notes: Vec::new(),
+    });
     for advice in found.iter_mut().filter(|advice| !advice.notes.is_empty()) {
         let sentences: Vec<String> = advice.notes.iter().map(datastore_note).collect();
         advice.advice = sentences.join("; ");

@@ -9,10 +9,10 @@ use stormeter_results::{ImportedSource, write_imported};
 use stormeter_study::parse_study;
 
 use crate::arguments::ImportOptions;
-use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
 use crate::output::print;
 use crate::sources::{self, Source};
+use crate::text_file::read_text;
 
 pub(crate) fn run(options: &ImportOptions) -> Result<Exit, Failure> {
     let files = sources::files(&options.files)?;

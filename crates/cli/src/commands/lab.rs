@@ -13,10 +13,10 @@ use super::lab_start::{binary, say};
 use crate::arguments_lab::{
     LabBuildOptions, LabCommand, LabDirectory, LabDoOptions, LabImages, LabOptions, LabUpOptions,
 };
-use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
 use crate::signals::cancel_on_signals;
+use crate::text_file::read_text;
 
 pub(crate) fn run(options: &LabOptions) -> Result<Exit, Failure> {
     match &options.command {

@@ -15,17 +15,23 @@ use stormeter_watch::RunKind;
 
 use crate::arguments_predict::PredictOptions;
 use crate::color::Color;
-use crate::commands::compare::command_line;
-use crate::commands::run::{read_study, read_text, results_path};
+use crate::command_line::CommandLine;
+use crate::commands::run::{read_study, results_name};
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::live::{Screen, bar};
 use crate::output::{check_outputs, layout, print_tables, report_of, show};
+use crate::results_place::placed;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals;
+use crate::text_file::read_text;
 use crate::watching::Watching;
 
-pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    options: &PredictOptions,
+    color: Color,
+    line: &CommandLine,
+) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
     let default = || options.file.parent().unwrap_or(Path::new("")).join("site.yaml");
     let site_file: PathBuf = options.site.clone().unwrap_or_else(default);
@@ -53,10 +59,8 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         }
         return Ok(Exit::Done);
     }
-    let output = match &options.output {
-        Some(path) => path.clone(),
-        None => results_path(&options.file, "-predicted"),
-    };
+    let name = results_name(&options.file, "-predicted");
+    let output = placed(options.output.as_deref(), &name, Path::new(""))?;
     check_outputs(&options.show, Some(&output))?;
     let request = PredictRequest {
         prediction: Prediction {
@@ -77,7 +81,7 @@ pub(crate) fn run(options: &PredictOptions, color: Color) -> Result<Exit, Failur
         sensitivity: !options.no_elasticity,
         threads: 0,
         environment: environment(&RealClock::new()),
-        command_line: command_line(),
+        command_line: line.words.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();

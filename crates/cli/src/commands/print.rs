@@ -17,6 +17,7 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::Lab => print(stormeter_lab::lab_schema()),
         SchemaName::Report => print(stormeter_report::SCHEMA),
         SchemaName::Audit => print(stormeter_audit::SCHEMA),
+        SchemaName::List => print(stormeter_kept::SCHEMA),
         SchemaName::Gate => print(stormeter_gate::SCHEMA),
         SchemaName::Sides => print(stormeter_report::sides::SCHEMA),
         SchemaName::Replicate => print(stormeter_replicate::SCHEMA),

@@ -10,6 +10,7 @@ use stormeter_results::ResultsFile;
 use stormeter_site::parse_site;
 
 use crate::exit::Failure;
+use crate::results_place::found;
 
 /// Results files that can be asked: each question goes to the first file that has its names. `None` without
 /// files.
@@ -28,7 +29,7 @@ pub(crate) fn open(paths: &[PathBuf]) -> Result<Option<Box<dyn AnswerSource>>, F
 
 /// The evidence in a results file, and, for a prediction, the findings that its site was fitted to.
 fn evidence(path: &Path) -> Result<(Evidence, Vec<String>), Failure> {
-    let file = ResultsFile::open(path)?;
+    let file = ResultsFile::open(&found(path))?;
     let calibrated_on = match file.header()?.prediction {
         None => Vec::new(),
         Some(prediction) => {

@@ -1,30 +1,40 @@
 //! `stormeter report`.
 
-use stormeter_results::ResultsError;
+use std::path::Path;
+
+use stormeter_conclude::conclude;
+use stormeter_results::{ResultsError, ResultsFile};
 
 use crate::arguments::ReportOptions;
 use crate::color::Color;
 use crate::commands::compare_files;
 use crate::exit::{Exit, Failure};
 use crate::output::{check_outputs, layout, report_of, show};
+use crate::results_place::found;
 use crate::settings::of_header;
 use crate::sources::{self, Source};
 
 pub(crate) fn run(options: &ReportOptions, color: Color) -> Result<Exit, Failure> {
-    check_outputs(&options.show, Some(&options.file))?;
-    let conclusion = match sources::read(&options.file)? {
-        Source::Results(conclusion) => *conclusion,
-        Source::Imported(_) => {
-            let runs = sources::runs(&options.file)?;
-            return compare_files::report(&runs, (&options.show, &options.file), color);
+    let file = found(&options.file);
+    check_outputs(&options.show, Some(&file))?;
+    let conclusion = match ResultsFile::open(&file) {
+        Ok(opened) => conclude(&opened)?,
+        Err(ResultsError::Imported { .. }) => return of_other_tools(options, &file, color),
+        Err(error @ ResultsError::NotResults { .. }) => {
+            return match sources::read(&file) {
+                Ok(Source::Imported(_)) => of_other_tools(options, &file, color),
+                _ => Err(error.into()),
+            };
         }
-        Source::Text(_) => {
-            return Err(ResultsError::NotResults { path: options.file.clone() }.into());
-        }
+        Err(error) => return Err(error.into()),
     };
     let names = of_header(&conclusion.header);
     let report = report_of(conclusion, names);
     show(&report, &options.show, layout(color))?;
     // The exit code is that of the result, even if the run was interrupted: scripts ask files what they ask runs.
     Ok(Exit::of_report(&report))
+}
+
+fn of_other_tools(options: &ReportOptions, file: &Path, color: Color) -> Result<Exit, Failure> {
+    compare_files::report(&sources::runs(file)?, (&options.show, file), color)
 }

@@ -1,6 +1,6 @@
 //! `stormeter run`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use stormeter_datastore::{RealClock, Secret};
 use stormeter_report::TerminalOptions;
@@ -13,7 +13,7 @@ use stormeter_watch::RunKind;
 
 use crate::arguments_study::{Redo, RunOptions};
 use crate::color::Color;
-use crate::commands::compare::command_line;
+use crate::command_line::CommandLine;
 use crate::embedded::Embedded;
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
@@ -24,15 +24,14 @@ use crate::live::Display;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, print_notes, print_tables, report_of, show};
 use crate::rack_control::rack_control;
+use crate::results_place::placed;
 use crate::service_passwords::service_passwords;
 use crate::settings::study_setting;
 use crate::signals::cancel_on_signals_of;
+use crate::text_file::read_text;
 use crate::watching::Watching;
 
-/// A study file is written by hand; a larger file is something else.
-const MOST_BYTES: u64 = 4 << 20;
-
-pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &RunOptions, color: Color, line: &CommandLine) -> Result<Exit, Failure> {
     let plan = read_study(&options.file)?;
     if options.plan {
         print_tables(&plan_text(&plan))?;
@@ -52,13 +51,14 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
                 .into(),
         ));
     }
-    let output = options.output.clone().unwrap_or_else(|| results_path(&options.file, ""));
+    let output =
+        placed(options.output.as_deref(), &results_name(&options.file, ""), Path::new(""))?;
     check_outputs(&options.show, Some(&output))?;
     let mut request = Request {
         resume: Resume::IfPresent,
         destroy_data: options.destroy_data.clone(),
         redo_invalid: options.redo == Some(Redo::Invalid),
-        command_line: command_line(),
+        command_line: line.words.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         ..Request::new(plan, output)
     };
@@ -123,7 +123,7 @@ pub(crate) fn run(options: &RunOptions, color: Color) -> Result<Exit, Failure> {
     let ending = Ending {
         results: &request.output,
         // The same command resumes a study.
-        resume: is_interrupted.then(command_line),
+        resume: is_interrupted.then(|| line.words.clone()),
         is_json: options.show.json || options.show.html.as_deref().is_some_and(is_stdout),
         quiet: options.quiet,
     };
@@ -148,29 +148,16 @@ pub(crate) fn read_study(path: &Path) -> Result<StudyPlan, Failure> {
     Ok(file.plan)
 }
 
-/// The text of a file written by hand; `what` is its kind, for messages.
-pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
-    let unread = |reason: String| {
-        Failure::Usage(format!("the {what} {} cannot be read: {reason}", path.display()))
-    };
-    let found = std::fs::metadata(path).map_err(|error| unread(error.to_string()))?;
-    if !found.is_file() || found.len() > MOST_BYTES {
-        return Err(unread("it is not a text file of at most 4MiB".into()));
-    }
-    let bytes = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unread("it is not UTF-8; save it as UTF-8 text".into()))
-}
-
-/// The results file, named after the study file. Because `study.yaml` and `small.yaml` are common names, that of
+/// The name of the results file, after the study file. Because `study.yaml` and `small.yaml` are common names, that of
 /// their directory is prepended.
-pub(crate) fn results_path(study: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn results_name(study: &Path, suffix: &str) -> String {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem(study).unwrap_or_else(|| "study".into());
     let directory = study.canonicalize().ok().and_then(|path| path.parent().and_then(stem));
     match directory {
         Some(directory) if ["study", "small"].contains(&name.as_str()) => {
-            PathBuf::from(format!("{directory}-{name}{suffix}.db"))
+            format!("{directory}-{name}{suffix}.db")
         }
-        _ => PathBuf::from(format!("{name}{suffix}.db")),
+        _ => format!("{name}{suffix}.db"),
     }
 }

@@ -5,9 +5,9 @@ use stormeter_site::{library_text, site_text};
 
 use crate::arguments_site::{SiteCheckOptions, SiteCommand, SiteOptions};
 use crate::commands::predict::read_site;
-use crate::commands::run::read_text;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
+use crate::text_file::read_text;
 
 pub(crate) fn run(options: &SiteOptions) -> Result<Exit, Failure> {
     match &options.command {

@@ -145,6 +145,7 @@ fn a_directory_without_permission_is_refused() {
         assert!(copy.status().unwrap().success());
         let mut command = std::process::Command::new(program);
         command.args(arguments.split_whitespace()).current_dir(place.root());
+        place.at_home(&mut command);
         command.uid(NOBODY).gid(NOBODY);
         place.spawn(command).wait()
     } else {

@@ -20,6 +20,7 @@ fn on_a_terminal(place: &Place, arguments: &str, width: usize) -> Option<(Emulat
     let inner = format!("stty cols {width} rows 24; exec {program} {arguments} > out.txt");
     let mut command = Command::new("script");
     command.args(["-qfec", &inner, "/dev/null"]).current_dir(place.root());
+    place.at_home(&mut command);
     let mut outcome = place.spawn(command).wait();
     let mut terminal = Emulator::new(width);
     terminal.feed(&outcome.stdout);
@@ -74,6 +75,7 @@ fn tables_on_a_terminal(place: &Place, arguments: &str, width: usize) -> Option<
     let inner = format!("stty cols {width} rows 24; exec {program} {arguments} 2> err.txt");
     let mut command = Command::new("script");
     command.args(["-qfec", &inner, "/dev/null"]).current_dir(place.root());
+    place.at_home(&mut command);
     Some(place.spawn(command).wait().stdout)
 }
 

@@ -113,7 +113,21 @@ impl Place {
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stormeter"));
         command.args(arguments.split_whitespace()).current_dir(self.root());
+        self.at_home(&mut command);
         command
+    }
+
+    /// Results go where the test looks for them, and nothing of the user who runs the tests counts.
+    pub(crate) fn at_home(&self, command: &mut Command) {
+        for (name, directory) in [
+            ("HOME", ""),
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_CACHE_HOME", "cache"),
+        ] {
+            command.env(name, self.root().join(directory));
+        }
+        command.env("STORMETER_RESULTS", ".").env_remove("STORMETER_DEFAULTS");
     }
 
     /// Runs the program to its end.

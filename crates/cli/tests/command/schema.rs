@@ -32,6 +32,7 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
         ("lab", include_str!("../../../../docs/schema/lab.schema.json")),
         ("report", include_str!("../../../../docs/schema/report.schema.json")),
         ("replicate", include_str!("../../../../docs/schema/replicate.schema.json")),
+        ("list", include_str!("../../../../docs/schema/list.schema.json")),
         ("gate", include_str!("../../../../docs/schema/gate.schema.json")),
         ("audit", include_str!("../../../../docs/schema/audit.schema.json")),
     ] {

@@ -22,5 +22,6 @@ pub(crate) use grid::cell_name;
 pub(crate) use guests::{guest_traces, guests};
 pub(crate) use hosts::hosts;
 pub(crate) use steps::disturbed;
+pub(crate) use words::tally;
 
 pub use why::shortened as shortened_words;

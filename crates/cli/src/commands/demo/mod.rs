@@ -7,7 +7,7 @@ mod servers;
 use std::path::{Path, PathBuf};
 
 use stormeter_datastore::RealClock;
-use stormeter_results::FinishReason;
+use stormeter_results::{FinishReason, ResultsFile};
 use stormeter_runner::Request;
 use stormeter_study::{ComparisonPlan, Metric, StudyPlan, Timing, profile};
 
@@ -22,6 +22,7 @@ use crate::embedded::{make_own, nfs};
 use crate::exit::{Exit, Failure};
 use crate::live::Display;
 use crate::output::{check_outputs, is_stdout, layout, print, report_of, show, write_page};
+use crate::results_place::place;
 use crate::settings::option;
 use crate::signals::cancel_on_signals_of;
 
@@ -38,7 +39,7 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
         Failure::File(format!("the demo cannot {what} in the working directory: {error}"))
     };
     let directories = Directories::make().map_err(|error| file("make a directory", error))?;
-    let results = free_name(Path::new(""));
+    let results = free_name(&place()?);
     let html = options.html.clone().unwrap_or_else(|| results.with_extension("html"));
     let show_options = ShowOptions { html: Some(html.clone()), json: false };
     check_outputs(&show_options, Some(&results))?;
@@ -70,7 +71,7 @@ pub(crate) fn run(options: &DemoOptions, color: Color) -> Result<Exit, Failure> 
     let report = report_of(outcome?, option);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     if is_interrupted && report.status.trials + report.status.failed_trials == 0 {
-        remove(&results)?;
+        ResultsFile::delete(&results)?;
         print("Interrupted before the first trial; nothing was measured.\n")?;
         return Ok(Exit::Interrupted);
     }
@@ -152,7 +153,8 @@ fn plan(datastores: Vec<String>, seed: u64) -> Result<ComparisonPlan, Failure> {
     })
 }
 
-/// A name that neither the results nor the page of an earlier demonstration has.
+/// A name that neither the results nor the page of an earlier demonstration has. Demonstrations are alike: those of
+/// other working directories need no names of their own.
 fn free_name(directory: &Path) -> PathBuf {
     let name = |number: u32| match number {
         1 => directory.join(format!("{NAME}.db")),
@@ -190,20 +192,6 @@ impl Directories {
             let _ = std::fs::remove_dir(directory);
         }
     }
-}
-
-/// Removes the results of a demonstration that measured nothing.
-fn remove(results: &Path) -> Result<(), Failure> {
-    for suffix in ["", "-wal", "-shm", "-lock"] {
-        let name = format!("{}{suffix}", results.display());
-        match std::fs::remove_file(&name) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::File(format!("{name} cannot be removed: {error}")));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -11,11 +11,12 @@ use stormeter_results::ResultsFile;
 use crate::arguments_audit::{ExportArguments, ExportForm};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, report_of};
+use crate::results_place::found;
 use crate::settings::of_header;
 use crate::watching::concluded_cells;
 
 pub(crate) fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
-    let conclusion = conclude(&ResultsFile::open(&arguments.file)?)?;
+    let conclusion = conclude(&ResultsFile::open(&found(&arguments.file))?)?;
     let failed = |error: &dyn std::fmt::Display| Failure::File(error.to_string());
     let text = match arguments.form {
         ExportForm::Csv => csv(&results(&conclusion)),

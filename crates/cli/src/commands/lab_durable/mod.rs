@@ -19,11 +19,11 @@ use stormeter_lab::{
 use self::round::Round;
 use self::tally::Tally;
 use super::lab_start::{binary, say};
-use super::run::read_text;
 use crate::arguments_lab::LabDurableOptions;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_tables};
 use crate::signals::cancel_on_signals;
+use crate::text_file::read_text;
 
 pub(crate) fn run(options: &LabDurableOptions) -> Result<Exit, Failure> {
     let text = read_text(&options.file, "lab file")?;

@@ -21,37 +21,38 @@ use stormeter_study::{NamedDatastore, StudyPlan, Timing};
 
 use self::named::{Named, all_named};
 use crate::arguments_measure_site::MeasureSiteOptions;
-use crate::commands::compare::command_line;
+use crate::command_line::CommandLine;
 use crate::embedded::Embedded;
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::live::{Display, Screen};
 use crate::null_servers::NullServerChildren;
 use crate::output::{is_stdout, print, print_tables};
+use crate::results_place::placed;
 use crate::signals::cancel_on_signals_of;
 
 /// Rows of the time plot of a trial.
 const INTERVALS: u64 = 16;
 
-pub(crate) fn run(options: &MeasureSiteOptions) -> Result<Exit, Failure> {
+pub(crate) fn run(options: &MeasureSiteOptions, line: &CommandLine) -> Result<Exit, Failure> {
     let named = all_named(&options.datastores)?;
     check_output(&options.write)?;
-    let output = options.output.clone().unwrap_or_else(|| options.write.with_extension("db"));
+    let output = output(options)?;
     let cancel = cancel_on_signals_of(&named.iter().map(|one| one.url.clone()).collect::<Vec<_>>());
     let clock = RealClock::new();
-    let conclusion = measured(options, &named, output.clone(), &clock, &cancel)?;
+    let conclusion = measured((options, line), &named, output.clone(), &clock, &cancel)?;
     let ending =
         |resume| Ending { results: &output, resume, is_json: options.json, quiet: options.quiet };
     let reason = conclusion.finished.as_ref().map(|finished| finished.reason.clone());
     if reason == Some(FinishReason::Interrupted) {
-        ending(Some(command_line())).after_trials("")?;
+        ending(Some(line.words.clone())).after_trials("")?;
         return Ok(Exit::Interrupted);
     }
     let host = Host { cores: conclusion.header.environment.cpus, clock_hz: clock.counter_hz() };
     let stores = stores(&named, &conclusion);
     let fitted = match fitted(&stores, &conclusion, host, &cancel, options.quiet) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
-            ending(Some(command_line())).after_trials("")?;
+            ending(Some(line.words.clone())).after_trials("")?;
             return Ok(Exit::Interrupted);
         }
         fitted => fitted?,
@@ -98,6 +99,13 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The results file: the given one, or one named after the site file and kept apart for its directory.
+fn output(options: &MeasureSiteOptions) -> Result<PathBuf, Failure> {
+    let name = options.write.with_extension("db");
+    let name = name.file_name().unwrap_or_default().to_string_lossy();
+    placed(options.output.as_deref(), &name, options.write.parent().unwrap_or(Path::new("")))
+}
+
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text)
         .map_err(|error| Failure::File(format!("{} cannot be written: {error}", path.display())))
@@ -129,7 +137,7 @@ fn plan(options: &MeasureSiteOptions, named: &[Named]) -> Result<StudyPlan, Fail
 
 /// Runs the plan as any study is run.
 fn measured(
-    options: &MeasureSiteOptions,
+    (options, line): (&MeasureSiteOptions, &CommandLine),
     named: &[Named],
     output: PathBuf,
     clock: &RealClock,
@@ -140,7 +148,7 @@ fn measured(
         resume: Resume::IfPresent,
         destroy_data: options.destroy_data.clone(),
         secrets: secrets.collect(),
-        command_line: command_line(),
+        command_line: line.words.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         ..Request::new(plan(options, named)?, output)
     };
