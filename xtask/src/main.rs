@@ -41,7 +41,7 @@ cargo xtask CHORE
   truth [WHICH]        check the simulator against theory, published findings, this machine and a lab on it; leave the machine alone
   static               build, inspect and try the static binary (musl)
   peers                install the programs that the checks need, where possible
-  fuzz [RUNS]          fuzz the protocols' decoders and sessions with mutated streams, for a long time
+  fuzz [RUNS]          fuzz decoders, sessions, importers and tables with mutated input, for a long time
   ceph [--kills N]     kill OSDs of a small Ceph cluster at random moments, 20 unless given: nothing may be lost
   readers              DuckDB, HdrHistogram, fio-plot and actionlint read what is exported and documented (PyPI, Go modules)
   deny                 check dependencies with cargo-deny: advisories, licences, sources

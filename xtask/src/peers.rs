@@ -28,6 +28,7 @@ const fn peer(program: &'static str, package: &'static str, what_for: &'static s
 
 const PEERS: &[Peer] = &[
     peer("fio", "fio", "the benchmarks compare with it"),
+    peer("iperf3", "iperf3", "its results are read and audited"),
     peer("valgrind", "valgrind", "counts instructions"),
     peer("musl-gcc", "musl-tools", "SQLite in the static binary"),
     peer("mkfs.ext4", "e2fsprogs", "devices that hold data"),

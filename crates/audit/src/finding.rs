@@ -175,6 +175,13 @@ pub enum Explanation {
     WithoutRow(String),
     /// It is the median.
     Median,
+    /// A statement of the file does not hold for the same reason.
+    AlsoStated {
+        /// Where it is from.
+        source: String,
+        /// The statement.
+        say: String,
+    },
     /// The factor is off by a power of ten.
     PowerOfTen(i32),
 }

@@ -1,8 +1,9 @@
 //! Runs of other tools audited: what their own figures say of each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use stormeter_import::{Direction, Figure as Stated, Imported, Run, Way};
+use stormeter_import::{Direction, Figure as Stated, Imported, Run, Series, Way};
 use stormeter_replicate::Role;
 
 use crate::finding::{Amount, Detail, Explanation, Finding, Level};
@@ -17,11 +18,18 @@ pub fn audit_runs(files: &[(String, Imported)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, imported) in files {
         for run in &imported.runs {
-            findings.extend(run_findings(&place(file, run), run));
+            findings.extend(run_findings(&place(file, &run), &run));
         }
     }
     findings.extend(between(files));
     findings
+}
+
+/// What the figures of trials of our own say of each other, each run named by its trial. Length, order and repetition
+/// are the report's business.
+pub fn audit_trials(file: &str, imported: &Imported) -> Vec<Finding> {
+    let found = imported.runs.iter().flat_map(|run| run_findings(&place(file, &run), &run));
+    found.filter(|finding| finding.law != Law::Length).collect()
 }
 
 fn place(file: &str, run: &Run) -> String {
@@ -258,8 +266,14 @@ fn in_flight(place: &str, run: &Run) -> Option<Finding> {
 
 /// What only several runs show: repetitions, their order, and unlike promises.
 fn between(files: &[(String, Imported)]) -> Vec<Finding> {
-    let runs: Vec<&Run> = files.iter().flat_map(|(_, imported)| &imported.runs).collect();
+    // Unpacked, and without their figures, which are compared no more.
+    let runs: Vec<Run> = files
+        .iter()
+        .flat_map(|(_, imported)| &imported.runs)
+        .map(|run| Run { directions: Vec::new(), intervals: Series::default(), ..run })
+        .collect();
     let mut findings = Vec::new();
+    findings.extend(same_figures(files));
     let mut cells: BTreeMap<(String, String), Vec<&Run>> = BTreeMap::new();
     for run in &runs {
         let target = run.target.clone().unwrap_or_default();
@@ -276,6 +290,41 @@ fn between(files: &[(String, Imported)]) -> Vec<Finding> {
     findings.extend(order(&cells));
     findings.extend(durability(&runs));
     findings
+}
+
+/// Runs whose figures are all the same: one run that is counted twice, since two never agree to the last digit.
+fn same_figures(files: &[(String, Imported)]) -> Option<Finding> {
+    let mut known: HashMap<u64, String> = HashMap::new();
+    for (file, imported) in files {
+        for run in &imported.runs {
+            let Some(figures) = figures(&run) else { continue };
+            let place = format!("{}, {}", place(file, &run), run.place);
+            if let Some(first) = known.insert(figures, place.clone()) {
+                let text = format!("the same figures as {first}: one run, counted twice");
+                let detail = Detail::Fact(text);
+                return Some(Finding::new(Law::Independence, Level::Doubtful, place, detail));
+            }
+        }
+    }
+    None
+}
+
+/// A hash of a run's figures; `None`: so few that two runs may well agree.
+fn figures(run: &Run) -> Option<u64> {
+    const ENOUGH: usize = 3;
+    let mut hasher = DefaultHasher::new();
+    let mut count = 0;
+    for direction in &run.directions {
+        let latency = &direction.latency;
+        let means = [direction.iops, direction.bytes_per_s, direction.bytes, latency.mean];
+        for figure in means.into_iter().chain([latency.max, latency.sd]) {
+            let value = figure.map_or(0.0, |figure| figure.value);
+            value.to_bits().hash(&mut hasher);
+            // Whole numbers of a few digits are settings, or agree by chance.
+            count += usize::from(value.fract() != 0.0 || value > 1e4);
+        }
+    }
+    (count >= ENOUGH).then(|| hasher.finish())
 }
 
 /// All runs of one target before all of another.
@@ -298,8 +347,8 @@ fn order(cells: &BTreeMap<(String, String), Vec<&Run>>) -> Option<Finding> {
     Some(Finding::new(Law::Order, Level::Doubtful, "all files", Detail::Fact(text)))
 }
 
-fn durability(runs: &[&Run]) -> Option<Finding> {
-    let writes = |run: &&&Run| run.load.read_share != Some(1.0);
+fn durability(runs: &[Run]) -> Option<Finding> {
+    let writes = |run: &&Run| run.load.read_share != Some(1.0);
     let mut promises: Vec<(String, &Run)> = Vec::new();
     for run in runs.iter().filter(writes) {
         let mut promise = run.load.durability.clone().unwrap_or_else(|| "no flushes".to_owned());

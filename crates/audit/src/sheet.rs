@@ -11,7 +11,7 @@ use crate::row::{Row, summing};
 use crate::span::Span;
 use crate::summary::Stated;
 use crate::unit::{Dimension, Unit};
-use crate::{claims, copies, counts, limits, statements, summary, tests_of, traffic};
+use crate::{claims, copies, counts, fit, limits, statements, summary, tests_of, traffic, twice};
 
 /// Every finding, by table and then by claim.
 ///
@@ -24,13 +24,14 @@ pub fn audit_sheet(sheet: &Sheet) -> Result<Vec<Finding>, SheetError> {
     }
     findings.extend(limits::check(sheet));
     findings.extend(claims::check(sheet)?);
-    findings.extend(statements::check(sheet)?);
-    Ok(findings)
+    Ok(twice::joined(findings, statements::check(sheet)?))
 }
 
 fn table_findings(table: &Table, tables: &Tables) -> Vec<Finding> {
     let rows: Vec<Row<'_>> = (0..table.rows.len()).map(|row| Row { tables, table, row }).collect();
     let mut findings: Vec<Finding> = rows.iter().flat_map(|row| row_findings(row, &rows)).collect();
+    findings.extend(fit::units(table));
+    findings.extend(rows.iter().filter_map(fit::independence));
     findings.extend(same_loads(table, &rows));
     findings.extend(summaries(table, &rows, tables));
     findings.extend(traffic::check(&rows));

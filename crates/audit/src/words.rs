@@ -8,9 +8,14 @@ use crate::span::Span;
 /// What was found, in one or two sentences without the place.
 pub fn sentence(finding: &Finding) -> String {
     let mut text = detail(&finding.detail);
-    let why: Vec<String> = finding.explanations.iter().map(explanation).collect();
+    let is_stated = |why: &&Explanation| matches!(why, Explanation::AlsoStated { .. });
+    let (stated, why): (Vec<_>, Vec<_>) = finding.explanations.iter().partition(is_stated);
+    let why: Vec<String> = why.into_iter().map(explanation).collect();
     if !why.is_empty() {
         let _ = write!(text, ": {}", why.join(", or "));
+    }
+    for stated in stated {
+        let _ = write!(text, "; {}", explanation(stated));
     }
     text
 }
@@ -113,6 +118,9 @@ fn off(stated: Span, follows: Span) -> String {
 
 fn explanation(explanation: &Explanation) -> String {
     match explanation {
+        Explanation::AlsoStated { source, say } => {
+            format!("for the same reason \"{say}\" ({source}) does not hold")
+        }
         Explanation::RequestSize { bytes, stated_bytes, of } => {
             let of = of.as_ref().map(|of| format!(", the size of {of}")).unwrap_or_default();
             format!("that is what {} requests give{of}, not {}", size(*bytes), size(*stated_bytes))

@@ -1,4 +1,4 @@
-//! A table with twenty planted mistakes, each found with its explanation, and one without any.
+//! A table with twenty-two planted mistakes, each found with its explanation, and one without any.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use stormeter_audit::{Finding, Law, Level, audit_sheet, sentence};
@@ -9,7 +9,7 @@ fn audited(text: &str) -> Vec<Finding> {
 }
 
 /// Of each planted mistake: its law, its level, its place and a part of its sentence.
-const PLANTED: [(Law, Level, &str, &str); 20] = [
+const PLANTED: [(Law, Level, &str, &str); 22] = [
     (
         Law::Throughput,
         Level::Broken,
@@ -45,6 +45,13 @@ const PLANTED: [(Law, Level, &str, &str); 20] = [
         "\"ranges are faster than errors\": sample.range.mean is 18100",
     ),
     (Law::NoPart, Level::Doubtful, "section 3", "faster where the disk is on the NAS"),
+    (Law::Unit, Level::Broken, "Table 10", "latency is in MB/s, which is bytes in a time"),
+    (
+        Law::Independence,
+        Level::Doubtful,
+        "Table 11, nas",
+        "the number of samples of 640 is above the number of runs",
+    ),
 ];
 
 #[test]

@@ -72,8 +72,9 @@ fn fio_json_is_what_the_reader_of_fio_takes() {
     let (samples, cpu) = (samples(), CpuUsage::default());
     let text = fio_json(&results(&samples, &cpu)).to_string();
     let read = stormeter_import::read(&text).unwrap().unwrap();
-    assert_eq!((read.tool, read.runs.len()), ("fio", 3));
-    let reads = &read.runs[1].directions[0];
+    assert_eq!((&*read.tool, read.runs.len()), ("fio", 3));
+    let run = read.runs.get(1).unwrap();
+    let reads = &run.directions[0];
     assert!((reads.iops.unwrap().value - 1100.0).abs() < 0.01, "{reads:?}");
     assert_eq!(reads.operations.unwrap().value, 200.0);
     let counted: u64 = reads.latency.histogram.iter().map(|bucket| bucket.count).sum();
@@ -107,8 +108,8 @@ fn a_hdr_log_is_read_back_to_the_bucket() {
     let cpu = CpuUsage::default();
     let text = hdr_log(&results(&samples, &cpu)).unwrap();
     let read = stormeter_import::read(&text).unwrap().unwrap();
-    assert_eq!((read.tool, read.runs.len()), ("HdrHistogram", 2));
-    let first = &read.runs[0];
+    assert_eq!((&*read.tool, read.runs.len()), ("HdrHistogram", 2));
+    let first = &read.runs.get(0).unwrap();
     assert_eq!(first.name, "nas%2C%20\"old\"/vm-4k/vms=1/outstanding=4");
     assert_eq!(first.began_s, Some(1_700_000_000.0));
     let starts: Vec<f64> = first.intervals.iter().map(|interval| interval.start_s).collect();
@@ -157,7 +158,7 @@ fn fio_json_states_as_many_outstanding_as_there_were() {
         results.cells[0].io = Some(workload(arrivals));
         results.cells[0].outstanding = own;
         let read = stormeter_import::read(&fio_json(&results).to_string()).unwrap().unwrap();
-        read.runs[0].load.outstanding
+        read.runs.get(0).unwrap().load.outstanding
     };
     assert_eq!(outstanding(Arrivals::Closed { outstanding: 4 }, None), Some(4));
     assert_eq!(outstanding(Arrivals::Closed { outstanding: 4 }, Some(16)), Some(16));

@@ -9,8 +9,8 @@ use crate::run::{Aspect, GateCell, GateRun};
 /// The run of a file.
 pub fn of_import(source: &str, imported: &Imported) -> GateRun {
     let mut cells: Vec<(GateCell, usize)> = Vec::new();
-    for run in &imported.runs {
-        let found = cell(run);
+    for run in imported.runs.iter() {
+        let found = cell(&run);
         if found.values.is_empty() {
             continue;
         }

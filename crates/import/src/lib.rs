@@ -3,7 +3,11 @@
 //! Text in, [`Imported`] out: which tool, which runs, and of each run what its file carries, with the precision of
 //! what was printed. Nothing is computed that the file does not say, so that the laws of `audit` check the file's
 //! own figures against each other. Pure: no files, no clocks.
+//!
+//! Files come from elsewhere, so reading one takes time in proportion to its size, and heap memory of at most ten times
+//! its size and 512 KiB, the result included and the text itself not (`tests/memory.rs`).
 
+mod chunks;
 mod diskspd;
 mod elbencho;
 mod error;
@@ -21,8 +25,12 @@ mod iperf3;
 mod json;
 mod kbench;
 mod kubestr;
+mod packed;
+mod packed_run;
 mod place;
+mod room;
 mod run;
+mod series;
 mod time;
 mod units;
 mod vdbench;
@@ -38,3 +46,4 @@ pub use format::{formats, read};
 pub use run::{
     Bucket, Direction, Imported, Interval, Latency, Load, Pattern, Percentile, Run, Way,
 };
+pub use series::{Iter, Series};

@@ -1,8 +1,10 @@
-//! What a file says about runs: every field is optional that some tool leaves out.
+//! What a file says about runs: every field is optional that some tool leaves out. Long lists are packed
+//! ([`Series`]).
 
 use std::borrow::Cow;
 
 use crate::figure::Figure;
+use crate::series::Series;
 
 /// All that one file (or folder) says.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +14,7 @@ pub struct Imported {
     /// Its version as stated.
     pub version: Option<String>,
     /// The runs, in the order of the file.
-    pub runs: Vec<Run>,
+    pub runs: Series<Run>,
     /// What was there and is not carried over, one sentence each, such as fields that could not be understood.
     pub left_out: Vec<String>,
 }
@@ -39,7 +41,7 @@ pub struct Run {
     /// Busy share of the host's CPUs (0 to 1), as stated.
     pub cpu_busy: Option<Figure>,
     /// Values over time, in the order of time.
-    pub intervals: Vec<Interval>,
+    pub intervals: Series<Interval>,
     /// I/Os that failed.
     pub errors: Option<u64>,
 }
@@ -130,9 +132,9 @@ pub struct Latency {
     /// Longest.
     pub max: Option<Figure>,
     /// Percentiles, in ascending order.
-    pub percentiles: Vec<Percentile>,
+    pub percentiles: Series<Percentile>,
     /// Counts by latency, in ascending order; empty: none.
-    pub histogram: Vec<Bucket>,
+    pub histogram: Series<Bucket>,
 }
 
 /// A percentile of latencies.

@@ -55,18 +55,18 @@ fn assert_consistent(run: &Run) {
             let count: u64 = latency.histogram.iter().map(|bucket| bucket.count).sum();
             assert_eq!(Some(count as f64), one.operations.map(|count| count.value), "{place}");
             let rising = |pair: &[stormeter_import::Bucket]| pair[0].high_ns <= pair[1].low_ns;
-            assert!(latency.histogram.windows(2).all(rising), "{place}");
+            assert!(latency.histogram.to_vec().windows(2).all(rising), "{place}");
         }
         if let (Some(min), Some(mean), Some(max)) = (latency.min, latency.mean, latency.max) {
             let ((min, _), (_, max)) = (min.bounds(), max.bounds());
             assert!(min <= mean.value && mean.value <= max, "{place}");
-            for pair in latency.percentiles.windows(2) {
+            for pair in latency.percentiles.to_vec().windows(2) {
                 assert!(
                     pair[0].share < pair[1].share && pair[0].ns.value <= pair[1].ns.value,
                     "{place}"
                 );
             }
-            if let Some(last) = latency.percentiles.last() {
+            if let Some(last) = latency.percentiles.to_vec().last() {
                 assert!(last.ns.value - last.ns.half <= max, "{place}");
             }
         }
@@ -102,7 +102,7 @@ fn the_figures_of_every_file_agree() {
         assert!(!imported.runs.is_empty(), "{name}");
         for run in &imported.runs {
             assert!(!run.directions.is_empty(), "{name}, {}", run.place);
-            assert_consistent(run);
+            assert_consistent(&run);
         }
     }
 }
@@ -110,7 +110,7 @@ fn the_figures_of_every_file_agree() {
 #[test]
 fn reads_writes_and_flushes_are_apart() {
     let imported = imported("rw-fsync.json");
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!((run.name.as_str(), run.place.as_str()), ("one", "jobs[0]"));
     assert_eq!(run.target.as_deref(), Some("data"));
     let counts = [Way::Read, Way::Write, Way::Flush].map(|way| operations(run, way));
@@ -134,34 +134,35 @@ fn copies_of_a_job_are_runs_of_their_own_unless_grouped() {
     let loads: Vec<_> = apart
         .runs
         .iter()
-        .map(|run| (run.name.as_str(), run.load.workers, run.load.outstanding, run.load.rate_per_s))
+        .map(|run| (run.name, run.load.workers, run.load.outstanding, run.load.rate_per_s))
         .collect();
+    let expected = [
+        ("first", Some(1), Some(4), Some(500.0)),
+        ("first", Some(1), Some(4), Some(500.0)),
+        ("second", Some(1), Some(1), Some(200.0)),
+    ];
     assert_eq!(
         loads,
-        [
-            ("first", Some(1), Some(4), Some(500.0)),
-            ("first", Some(1), Some(4), Some(500.0)),
-            ("second", Some(1), Some(1), Some(200.0)),
-        ]
+        expected.map(|(name, jobs, depth, rate)| (name.to_owned(), jobs, depth, rate))
     );
     let grouped = imported("grouped.json");
-    let first = &grouped.runs[0].load;
+    let first = &grouped.runs.get(0).unwrap().load;
     assert_eq!(
         (first.workers, first.outstanding, first.rate_per_s),
         (Some(2), Some(8), Some(1000.0))
     );
     assert_eq!((first.pattern, first.request_bytes), (Some(Pattern::Random), Some(4096)));
     assert_eq!((first.duration_s, first.engine.as_deref()), (Some(1.0), Some("null")));
-    let second = &grouped.runs[1].load;
+    let second = &grouped.runs.get(1).unwrap().load;
     assert_eq!((second.workers, second.request_bytes), (Some(1), Some(65536)));
     assert_eq!(second.pattern, Some(Pattern::Sequential));
-    assert_eq!(operations(&grouped.runs[0], Way::Read), 1000.0);
+    assert_eq!(operations(&grouped.runs.get(0).unwrap(), Way::Read), 1000.0);
 }
 
 #[test]
 fn a_group_of_jobs_that_differ_has_no_load() {
     let imported = imported("merged.json");
-    let [run] = imported.runs.as_slice() else { panic!("one run: {imported:?}") };
+    let [run] = &imported.runs.to_vec()[..] else { panic!("one run: {imported:?}") };
     assert_eq!(run.load, stormeter_import::Load::default());
     assert!(run.window_s.is_some_and(|window| (window.value - 1.002).abs() < 1e-9));
     // Its writes took another time, and their rates refer to it.
@@ -178,26 +179,29 @@ fn a_group_of_jobs_that_differ_has_no_load() {
 #[test]
 fn one_figure_for_reads_and_writes_is_kept() {
     let mixed = imported("mixed.json");
-    let ways: Vec<_> = mixed.runs[0].directions.iter().map(|one| one.way).collect();
+    let ways: Vec<_> = mixed.runs.get(0).unwrap().directions.iter().map(|one| one.way).collect();
     assert_eq!(ways, [Way::Both]);
     let both = imported("both.json");
-    let ways: Vec<_> = both.runs[0].directions.iter().map(|one| one.way).collect();
+    let ways: Vec<_> = both.runs.get(0).unwrap().directions.iter().map(|one| one.way).collect();
     assert_eq!(ways, [Way::Read, Way::Write, Way::Both]);
 }
 
 #[test]
 fn histograms_have_the_edges_of_fio() {
     let of_completions = imported("plus-clat.json");
-    let latency = &direction(&of_completions.runs[0], Way::Write).latency;
-    let first = latency.histogram[0];
+    let latency = direction(&of_completions.runs.get(0).unwrap(), Way::Write).latency.clone();
+    let first = latency.histogram.get(0).unwrap();
     assert_eq!((first.low_ns, first.high_ns, first.count), (2000.0, 2016.0, 1));
     // The shortest completion, which fio prints as well, is in the first bucket.
     assert!((first.low_ns..first.high_ns).contains(&2014.0));
     assert!(of_completions.left_out.iter().any(|note| note.contains("clat")));
 
     let of_totals = imported("plus-lat.json");
-    let latency = &direction(&of_totals.runs[0], Way::Read).latency;
-    let (first, last) = (latency.histogram[0], latency.histogram[latency.histogram.len() - 1]);
+    let latency = direction(&of_totals.runs.get(0).unwrap(), Way::Read).latency.clone();
+    let (first, last) = (
+        latency.histogram.get(0).unwrap(),
+        latency.histogram.get(latency.histogram.len() - 1).unwrap(),
+    );
     assert!((first.low_ns..first.high_ns).contains(&latency.min.unwrap().value));
     assert!((last.low_ns..last.high_ns).contains(&latency.max.unwrap().value));
 }
@@ -235,32 +239,35 @@ fn options_of_several_servers_are_told_apart() {
 #[test]
 fn documents_after_each_other_are_all_read() {
     let imported = imported("appended.json");
-    let names: Vec<_> =
-        imported.runs.iter().map(|run| (run.name.as_str(), run.place.as_str())).collect();
-    assert_eq!(names, [("deep", "documents[0].jobs[0]"), ("again", "documents[1].jobs[0]")]);
+    let names: Vec<_> = imported.runs.iter().map(|run| (run.name, run.place)).collect();
+    assert_eq!(
+        names,
+        [("deep", "documents[0].jobs[0]"), ("again", "documents[1].jobs[0]")]
+            .map(|(name, place)| (name.to_owned(), place.to_owned()))
+    );
     // The engine waits for every I/O, whatever the depth.
-    assert_eq!(imported.runs[0].load.outstanding, Some(1));
-    assert_eq!(imported.runs[1].load.durability.as_deref(), Some("end_fsync=1"));
+    assert_eq!(imported.runs.get(0).unwrap().load.outstanding, Some(1));
+    assert_eq!(imported.runs.get(1).unwrap().load.durability.as_deref(), Some("end_fsync=1"));
     assert!(imported.left_out[0].starts_with("line 1 is not JSON: note: both"));
 }
 
 #[test]
 fn failures_are_counted() {
     let failed = imported("failed.json");
-    assert_eq!(failed.runs[0].errors, Some(1));
+    assert_eq!(failed.runs.get(0).unwrap().errors, Some(1));
     assert!(failed.left_out.iter().any(|note| note == "jobs[0] ended with error 28"));
     let nothing = imported("error.json");
-    assert!(nothing.runs[0].directions.is_empty());
+    assert!(nothing.runs.get(0).unwrap().directions.is_empty());
     assert!(nothing.left_out.iter().any(|note| note == "jobs[0] has no I/O"));
     let counted =
         text("failed.json").replace("\"error\" : 28", "\"error\" : 28, \"total_err\" : 17");
-    assert_eq!(read_fio(&counted).unwrap().unwrap().runs[0].errors, Some(17));
+    assert_eq!(read_fio(&counted).unwrap().unwrap().runs.get(0).unwrap().errors, Some(17));
 }
 
 #[test]
 fn version_2_has_other_units() {
     let old = imported("version2.json");
-    let run = &old.runs[0];
+    let run = &old.runs.get(0).unwrap();
     let read = direction(run, Way::Read);
     assert_eq!(read.operations, None);
     assert_eq!(read.bytes, Some(Figure { value: 480_000.5 * 1024.0, half: 512.0 }));
@@ -272,18 +279,18 @@ fn version_2_has_other_units() {
     );
     assert_eq!(read.latency.percentiles.len(), 4);
     // Buckets of 2048 to 4096 µs are 32 µs wide.
-    let median = read.latency.percentiles[1];
+    let median = read.latency.percentiles.get(1).unwrap();
     assert_eq!((median.share, median.ns), (0.5, Figure { value: 3_952_000.0, half: 17_000.0 }));
     assert_eq!(run.load, stormeter_import::Load::default());
 
     let later = imported("version2-options.json");
-    let run = &later.runs[0];
+    let run = &later.runs.get(0).unwrap();
     let write = direction(run, Way::Write);
     assert_eq!(write.bytes, Some(Figure::exact(147_456_000.0)));
     assert_eq!(write.iops, Some(Figure { value: 300.0, half: 5e-7 }));
     assert_eq!((run.load.workers, run.load.outstanding), (Some(3), Some(12)));
     assert_eq!((run.load.request_bytes, run.load.duration_s), (Some(16384), Some(30.0)));
-    assert_eq!(write.latency.histogram[1].low_ns, 39_424_000.0);
+    assert_eq!(write.latency.histogram.get(1).unwrap().low_ns, 39_424_000.0);
     assert!(later.left_out.iter().any(|note| note.contains("jobs[0].write: 2 I/Os")));
 }
 
@@ -291,13 +298,16 @@ fn version_2_has_other_units() {
 fn terse_lines_have_the_same_figures() {
     let imported = imported("v3-v4.terse");
     let ways = |run: &Run| run.directions.iter().map(|one| one.way).collect::<Vec<_>>();
-    assert_eq!(imported.runs.iter().map(ways).collect::<Vec<_>>(), [[Way::Read, Way::Write]; 2]);
-    let read = direction(&imported.runs[0], Way::Read);
+    assert_eq!(
+        imported.runs.iter().map(|run| ways(&run)).collect::<Vec<_>>(),
+        [[Way::Read, Way::Write]; 2]
+    );
+    let read = direction(&imported.runs.get(0).unwrap(), Way::Read).clone();
     assert_eq!(read.bytes_per_s, Some(Figure { value: 1198.5 * 1024.0, half: 512.0 }));
     assert_eq!(read.iops, Some(Figure { value: 299.5, half: 0.5 }));
     assert!((read.latency.mean.unwrap().value - 1566.37).abs() < 1e-9);
     assert_eq!(read.latency.percentiles.len(), 17);
-    assert_eq!(ways(&self::imported("v5-unified.terse").runs[0]), [Way::Both]);
+    assert_eq!(ways(&self::imported("v5-unified.terse").runs.get(0).unwrap()), [Way::Both]);
 
     let text = text("v3-v4.terse");
     let cut = text.len() - 400;
@@ -311,7 +321,7 @@ fn terse_lines_have_the_same_figures() {
 fn logs_of_windows_are_intervals() {
     for name in ["windows_bw.1.log", "windows_iops.1.log", "windows_lat.1.log"] {
         let imported = log(name);
-        let run = &imported.runs[0];
+        let run = &imported.runs.get(0).unwrap();
         assert!(run.intervals.len() >= 10 && run.directions.is_empty(), "{name}");
         for one in &run.intervals {
             assert!((0.0..0.6).contains(&one.length_s), "{name}: {one:?}");
@@ -327,21 +337,21 @@ fn logs_of_windows_are_intervals() {
             [interval.bytes_per_s, interval.iops, interval.latency_mean].map(|one| one.is_some())
         };
         let expected = ["bw", "iops", "lat"].map(|kind| name.contains(&format!("_{kind}.")));
-        assert!(run.intervals.iter().all(|interval| has(interval) == expected), "{name}");
+        assert!(run.intervals.iter().all(|interval| has(&interval) == expected), "{name}");
     }
 }
 
 #[test]
 fn logs_of_single_operations_are_counted() {
     let imported = log("single_clat.1.log");
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!([Way::Read, Way::Write].map(|way| operations(run, way)), [100.0, 100.0]);
     assert_eq!(run.load.request_bytes, Some(4096));
-    let first = &run.intervals[0];
+    let first = &run.intervals.get(0).unwrap();
     let [iops, rate] = [first.iops, first.bytes_per_s].map(|rate| rate.unwrap().value);
     assert!((iops * first.length_s - 100.0).abs() < 1e-9, "{first:?}");
     assert!((rate - 4096.0 * iops).abs() < 1e-6, "{first:?}");
-    assert_consistent(run);
+    assert_consistent(&run);
 }
 
 #[test]
@@ -434,7 +444,7 @@ fn what_fio_prints_now_is_consistent() {
         let imported = read_fio(&fio(&directory, &arguments)).unwrap().unwrap();
         assert_eq!(imported.runs.len(), runs, "{job:?}");
         for run in &imported.runs {
-            assert_consistent(run);
+            assert_consistent(&run);
             let load = &run.load;
             assert_eq!((load.request_bytes, load.read_share), (Some(4096), Some(0.7)), "{job:?}");
             assert_eq!(load.workers, Some(if run.name == "grouped" { 2 } else { 1 }), "{job:?}");
@@ -469,7 +479,8 @@ fn what_fio_logs_now_is_what_it_did() {
     let text = std::fs::read_to_string(directory.0.join(name)).unwrap();
     let logged = read_fio_log(&text, FioLogKind::of_file_name(name).unwrap()).unwrap().unwrap();
     for way in [Way::Read, Way::Write] {
-        let (of_job, of_log) = (direction(&imported.runs[0], way), direction(&logged.runs[0], way));
+        let of = |file: &Imported| direction(&file.runs.get(0).unwrap(), way).clone();
+        let (of_job, of_log) = (of(&imported), of(&logged));
         assert_eq!(of_job.operations, of_log.operations);
         assert_eq!(
             (of_job.latency.min, of_job.latency.max),
@@ -541,8 +552,8 @@ fn what_servers_of_fio_report_now_is_not_counted_twice() {
     let imported = read_fio(&printed).unwrap().unwrap();
     assert_eq!(imported.runs.len(), 2, "{printed}");
     for run in &imported.runs {
-        assert_consistent(run);
-        assert_eq!(operations(run, Way::Read), 256.0);
+        assert_consistent(&run);
+        assert_eq!(operations(&run, Way::Read), 256.0);
         assert_eq!(run.load.request_bytes, Some(4096));
     }
 }

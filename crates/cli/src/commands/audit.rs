@@ -1,12 +1,14 @@
 //! `stormeter audit`: reads files of any kind that is known and prints what the laws say of them.
 
-use stormeter_audit::{Finding, Level, PrintedAudit, audit_runs, audit_sheet};
+use stormeter_audit::{Finding, Level, PrintedAudit, audit_runs, audit_sheet, audit_trials};
 use stormeter_conclude::Conclusion;
-use stormeter_import::Imported;
+use stormeter_export::fio_json;
+use stormeter_import::{Imported, Run, read_fio};
 use stormeter_replicate::Sheet;
 use stormeter_report::Severity;
 
 use crate::arguments_audit::AuditOptions;
+use crate::commands::export;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_notes, report_of, terminal_width};
 use crate::settings::of_header;
@@ -19,7 +21,10 @@ pub(crate) fn run(options: &AuditOptions) -> Result<Exit, Failure> {
     let mut imported: Vec<(String, Imported)> = Vec::new();
     for (path, name) in files.iter().zip(&names) {
         match sources::read(path)? {
-            Source::Results(conclusion) => findings.extend(of_results(*conclusion, name)),
+            Source::Results(conclusion) => {
+                findings.extend(of_trials(&conclusion, name)?);
+                findings.extend(of_results(*conclusion, name));
+            }
             Source::Imported(sources) => {
                 imported.extend(sources.into_iter().map(|source| (source.file, source.imported)));
             }
@@ -51,6 +56,23 @@ fn of_tables(name: &str, text: &str, with_name: bool) -> Result<Vec<Finding>, Fa
         findings.iter_mut().for_each(|found| found.place = format!("{name}, {}", found.place));
     }
     Ok(findings)
+}
+
+/// What the laws say of the trials: they are exported as fio's results, as `export --form fio` does, and read like those.
+fn of_trials(conclusion: &Conclusion, name: &str) -> Result<Vec<Finding>, Failure> {
+    let results = export::results(conclusion);
+    if results.trials.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wrong = |what: String| Failure::File(format!("{name}: its trials cannot be read: {what}"));
+    let read = read_fio(&fio_json(&results).to_string())
+        .ok_or_else(|| wrong("they are not recognised".to_owned()))?
+        .map_err(|error| wrong(error.to_string()))?;
+    let named = read.runs.iter().zip(&results.trials).map(|(run, trial)| {
+        let store = results.cells.get(trial.cell).map_or("", |cell| cell.datastore.as_str());
+        Run { name: format!("{} on {store}, block {}", run.name, trial.block + 1), ..run }
+    });
+    Ok(audit_trials(name, &Imported { runs: named.collect(), ..read }))
 }
 
 /// The findings of a results file's own report, in the words of the report.

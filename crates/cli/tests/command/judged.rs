@@ -49,6 +49,24 @@ fn an_audit_reads_tables_and_results_and_its_exit_code_says_whether_something_is
 }
 
 #[test]
+fn the_laws_are_applied_to_our_own_files_too() {
+    let place = Place::new();
+    let command = format!("compare a b {SHORT} {SURE} -o own.db");
+    place.run(&command).expect(&[0, 4]);
+    let sound = place.run("audit own.db").expect(&[0]).stdout;
+    assert!(sound.contains("0 broken"), "{sound}");
+    // A tenth of the reads is lost, and the histogram has them all.
+    let file = rusqlite::Connection::open(place.path("own.db")).unwrap();
+    file.execute("UPDATE total SET operations = operations * 9 / 10 WHERE kind = 'read'", [])
+        .unwrap();
+    drop(file);
+    let found = place.run("audit own.db").expect(&[5]).stdout;
+    let lines = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(lines.contains("BROKEN own.db, vm-4k changed on a, block 1, reads"), "{found}");
+    assert!(lines.contains("I/Os in the histogram"), "{found}");
+}
+
+#[test]
 fn a_gate_tells_a_regression_from_noise_by_its_exit_code() {
     let place = Place::new();
     std::fs::create_dir(place.path("history")).unwrap();

@@ -17,7 +17,9 @@ pub(crate) use number::NAME;
 
 use crate::error::ImportError;
 use crate::place::truncated;
+use crate::room::Room;
 use crate::run::Imported;
+use crate::series::Series;
 
 use profile::Asked;
 use results::Measured;
@@ -39,7 +41,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut reader = Reader::from_str(text);
     // Paths are written as they are, so that they may have an `&`.
     reader.config_mut().allow_dangling_amp = true;
-    let mut file = File::default();
+    let mut file = File { room: Room::of(text), ..File::default() };
     let mut open: Vec<String> = Vec::new();
     let mut content = String::new();
     let mut rooted = false;
@@ -105,6 +107,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
 /// What has been read so far.
 #[derive(Debug, Default)]
 struct File {
+    room: Room,
     version: Option<String>,
     asked: Vec<Asked>,
     measured: Vec<Measured>,
@@ -113,6 +116,15 @@ struct File {
 impl File {
     /// An element that begins.
     fn start(&mut self, path: &[&str], start: &BytesStart<'_>) -> Result<(), String> {
+        let size = match path {
+            ["Results", "Profile", "TimeSpans", "TimeSpan"] => size_of::<Asked>(),
+            ["Results", "TimeSpan"] => size_of::<Measured>(),
+            ["Results", .., "TimeSpan", "Targets", "Target"] => Asked::TARGET_BYTES,
+            ["Results", "TimeSpan", "Thread", "Target"] => Measured::FILE_BYTES,
+            _ => 0,
+        };
+        // The lists of these double when they grow.
+        self.room.take(3 * size)?;
         match path {
             ["Results", "Profile", "TimeSpans", "TimeSpan"] => self.asked.push(Asked::default()),
             ["Results", "TimeSpan"] => self.measured.push(Measured::default()),
@@ -162,7 +174,7 @@ impl File {
                 ),
             });
         }
-        let mut runs = Vec::new();
+        let mut runs = Series::default();
         for (at, (asked, measured)) in self.asked.into_iter().zip(self.measured).enumerate() {
             let place = format!("Results/TimeSpan[{at}]");
             runs.push(measured.run(asked, at, place)?);

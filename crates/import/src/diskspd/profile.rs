@@ -42,6 +42,9 @@ struct Target {
 }
 
 impl Asked {
+    /// Memory of a target, without its path.
+    pub(super) const TARGET_BYTES: usize = size_of::<Target>();
+
     /// An element below `Targets` that begins.
     pub(super) fn start(&mut self, path: &[&str], start: &BytesStart<'_>) {
         match (path, self.targets.last_mut()) {

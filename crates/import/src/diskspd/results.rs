@@ -8,6 +8,7 @@ use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::quoted;
 use crate::run::{Direction, Interval, Load, Percentile, Run, Way};
+use crate::series::Series;
 use crate::units::{MS, share};
 
 use super::number::{NAME, whole};
@@ -28,16 +29,20 @@ pub(super) struct Measured {
     bytes: [u64; 3],
     mean: [Option<Figure>; 3],
     sd: [Option<Figure>; 3],
-    percentiles: [Vec<(f64, Figure)>; 3],
+    percentiles: [Series<Percentile>; 3],
     /// The share of the bucket that is being read.
     share: Option<f64>,
-    intervals: Vec<(u64, [Interval; 2])>,
+    /// Of reads and writes, in turns; the end of a bucket stands where the start will.
+    intervals: Series<Interval>,
     /// Sizes of files, by path.
     files: HashMap<String, u64>,
     file: String,
 }
 
 impl Measured {
+    /// Memory of a file's size, without its path.
+    pub(super) const FILE_BYTES: usize = size_of::<(String, u64)>();
+
     /// An element below the time span that begins.
     pub(super) fn start(&mut self, path: &[&str], start: &BytesStart<'_>) -> Result<(), String> {
         if path != ["Iops", "Bucket"] {
@@ -61,7 +66,8 @@ impl Measured {
         let end = attribute("SampleMillisecond")?
             .ok_or_else(|| "the attribute SampleMillisecond is missing".to_string())?;
         let both = [interval(Way::Read, "Read")?, interval(Way::Write, "Write")?];
-        self.intervals.push((end.value as u64, both));
+        let start_s = (end.value as u64) as f64;
+        self.intervals.extend(both.map(|interval| Interval { start_s, ..interval }));
         Ok(())
     }
 
@@ -99,7 +105,7 @@ impl Measured {
                 let at = fields.iter().position(|known| known == field);
                 if let (Some(at), Some(ns)) = (at, ms()?) {
                     let share = self.share.ok_or("no percentile before it")?;
-                    self.percentiles[at].push((share, ns));
+                    self.percentiles[at].push(Percentile { share, ns });
                 }
             }
             ["Latency", "Bucket"] => self.share = None,
@@ -166,33 +172,35 @@ impl Measured {
         let latency = &mut direction.latency;
         latency.mean = self.mean[at];
         latency.sd = self.sd[at];
-        for (share, ns) in std::mem::take(&mut self.percentiles[at]) {
+        let mut rising = true;
+        for Percentile { share, ns } in &std::mem::take(&mut self.percentiles[at]) {
             if share == 0.0 {
                 latency.min = Some(ns);
             } else if share == 1.0 {
                 latency.max = Some(ns);
             } else {
+                rising &= latency.percentiles.newest().is_none_or(|last| last.share <= share);
                 latency.percentiles.push(Percentile { share, ns });
             }
         }
-        latency.percentiles.sort_by(|left, right| left.share.total_cmp(&right.share));
+        if !rising {
+            let mut percentiles = latency.percentiles.to_vec();
+            percentiles.sort_unstable_by(|left, right| left.share.total_cmp(&right.share));
+            latency.percentiles = percentiles.into_iter().collect();
+        }
         direction
     }
 
     /// The intervals of the kinds that were done; a bucket has the time of its end.
-    fn intervals(&mut self, asked: &Asked) -> Vec<Interval> {
-        let mut intervals = Vec::new();
+    fn intervals(&mut self, asked: &Asked) -> Series<Interval> {
         let length_ms = asked.interval_ms;
-        for (end_ms, kinds) in std::mem::take(&mut self.intervals) {
-            for (interval, operations) in kinds.into_iter().zip(self.operations) {
-                if operations > 0 && length_ms > 0 {
-                    let start_s = end_ms.saturating_sub(length_ms) as f64 / 1000.0;
-                    let length_s = length_ms as f64 / 1000.0;
-                    intervals.push(Interval { start_s, length_s, ..interval });
-                }
-            }
-        }
-        intervals
+        let done = |way: Option<Way>| self.operations[usize::from(way == Some(Way::Write))] > 0;
+        let kept = self.intervals.iter().filter(|one| length_ms > 0 && done(one.way));
+        kept.map(|interval| {
+            let start_s = (interval.start_s as u64).saturating_sub(length_ms) as f64 / 1000.0;
+            Interval { start_s, length_s: length_ms as f64 / 1000.0, ..interval }
+        })
+        .collect()
     }
 }
 

@@ -10,7 +10,7 @@ fn threads_and_targets_are_summed() {
     assert!(is(TEXT));
     let imported = read(TEXT).unwrap();
     assert_eq!(imported.version.as_deref(), Some("2.2.0"));
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!(run.target.as_deref(), Some("D:\\R&D.dat, E:\\two.dat"));
     assert_eq!(run.window_s.unwrap().bounds(), (2.995, 3.005));
     assert_eq!(run.cpu_busy.unwrap().value, 0.1234);
@@ -32,9 +32,9 @@ fn threads_and_targets_are_summed() {
     assert_eq!(write.latency.min.unwrap().value, 0.2e6);
     assert_eq!(write.latency.max.unwrap().value, 8.25e6);
     assert_eq!(read.latency.percentiles.len(), 8);
-    assert_eq!(read.latency.percentiles[5].share, 0.999);
+    assert_eq!(read.latency.percentiles.get(5).unwrap().share, 0.999);
     assert_eq!(run.intervals.len(), 6);
-    let last = &run.intervals[5];
+    let last = &run.intervals.get(5).unwrap();
     assert_eq!((last.start_s, last.length_s, last.way), (2.0, 1.0, Some(Way::Write)));
     assert_eq!(last.iops.unwrap().value, 2002.0);
     assert_eq!(last.latency_max.unwrap().value, 8.25e6);

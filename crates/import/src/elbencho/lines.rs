@@ -1,10 +1,10 @@
 //! elbencho's JSON, in which all values are strings.
 
-use serde::Deserialize;
+use std::borrow::Cow;
 
 use crate::error::ImportError;
 use crate::figure::Figure;
-use crate::json::{Loose, from_serde};
+use crate::json::{Node, parse};
 use crate::place::{quoted, remark};
 use crate::run::{Bucket, Direction, Imported, Way};
 use crate::time::iso;
@@ -19,78 +19,6 @@ pub(super) fn is(text: &str) -> bool {
         && text.contains("\"last_done\"")
 }
 
-#[derive(Debug, Deserialize)]
-struct Phase {
-    phase_type: Loose,
-    label: Option<Loose>,
-    iso_start_date: Option<Loose>,
-    config: Config,
-    last_done: Done,
-}
-
-#[derive(Debug, Deserialize)]
-struct Config {
-    path_type: Option<Loose>,
-    paths: Option<Loose>,
-    hosts: Option<Loose>,
-    threads: Option<Loose>,
-    file_size: Option<Loose>,
-    block_size: Option<Loose>,
-    direct_io: Option<Loose>,
-    random_offsets: Option<Loose>,
-    io_depth: Option<Loose>,
-    version: Option<Loose>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Done {
-    elapsed_time_ms: Option<Loose>,
-    #[serde(flatten)]
-    totals: Totals,
-    rwmix_read: Option<Totals>,
-    #[serde(rename = "cpu%")]
-    cpu: Option<Loose>,
-    latency: Option<Latencies>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Totals {
-    iops: Option<Loose>,
-    #[serde(rename = "bytes/s")]
-    bytes_per_s: Option<Loose>,
-    bytes: Option<Loose>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Latencies {
-    #[serde(rename = "IO")]
-    io: Option<OfKind>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OfKind {
-    min_us: Option<Loose>,
-    avg_us: Option<Loose>,
-    max_us: Option<Loose>,
-    histogram: Option<Histogram>,
-    rwmix_read: Option<Box<OfKind>>,
-}
-
-/// A histogram, and of mixed phases that of the reads within it.
-#[derive(Debug, Deserialize)]
-struct Histogram {
-    #[serde(default)]
-    buckets: Vec<Range>,
-    rwmix_read: Option<Box<Histogram>>,
-    histo_max_exceeded: Option<serde::de::IgnoredAny>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Range {
-    range: Loose,
-    count: Loose,
-}
-
 const EXCEEDED: &str = "Histograms of latencies that elbencho could not count.";
 
 /// Reads the file.
@@ -99,32 +27,34 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
         if line.trim().is_empty() {
             continue;
         }
-        let phase: Phase =
-            serde_json::from_str(line).map_err(|error| from_serde(NAME, &error, at))?;
-        let name = &phase.phase_type.0;
-        imported.version = imported.version.take().or_else(|| text_of(&phase.config.version));
-        let Some(way) = way(name) else {
+        let phase = Phase { root: parse(NAME, line, at)?, line: at + 1 };
+        phase.root.object().map_err(|_| phase.error("the line", line))?;
+        let name = phase.required("phase_type")?;
+        let config = phase.object("config")?;
+        let done = phase.object("last_done")?;
+        let version = || config.get("version").and_then(|node| node.loose());
+        imported.version = imported.version.take().or_else(|| version().map(Cow::into_owned));
+        let Some(way) = way(&name) else {
             remark(&mut imported.left_out, OTHERS);
             continue;
         };
-        let place = Place(at + 1);
-        let mut run = settings(&phase, &place)?.run(name, format!("line {}", at + 1));
-        let done = &phase.last_done;
-        run.window_s = place
-            .figure(&done.elapsed_time_ms, "last_done.elapsed_time_ms")?
+        let mut run = phase.settings(&config)?.run(&name, format!("line {}", phase.line));
+        run.window_s = phase
+            .figure(&done, "elapsed_time_ms", "last_done.elapsed_time_ms")?
             .map(|ms| cut(ms).times(1e-3));
         run.cpu_busy =
-            place.figure(&done.cpu, "last_done.cpu%")?.map(|percent| cut(percent).times(0.01));
-        let io = done.latency.as_ref().and_then(|latency| latency.io.as_ref());
-        let histogram = io.and_then(|io| io.histogram.as_ref());
-        let read_histogram = histogram.and_then(|histogram| histogram.rwmix_read.as_deref());
-        run.directions.push(place.direction(way, &done.totals, io, histogram)?);
-        let reads = io.and_then(|io| io.rwmix_read.as_deref());
-        if let Some(totals) = &done.rwmix_read {
-            run.directions.push(place.direction(Way::Read, totals, reads, read_histogram)?);
+            phase.figure(&done, "cpu%", "last_done.cpu%")?.map(|percent| cut(percent).times(0.01));
+        let io = done.get("latency").and_then(|latency| latency.get("IO"));
+        let histogram = io.as_ref().and_then(|io| io.get("histogram"));
+        let reads = io.as_ref().and_then(|io| io.get("rwmix_read"));
+        let read_histogram = histogram.as_ref().and_then(|all| all.get("rwmix_read"));
+        run.directions.push(phase.direction(way, &done, io.as_ref(), histogram.as_ref())?);
+        if let Some(totals) = done.get("rwmix_read") {
+            let (reads, histogram) = (reads.as_ref(), read_histogram.as_ref());
+            run.directions.push(phase.direction(Way::Read, &totals, reads, histogram)?);
         }
-        let both = [histogram, read_histogram].into_iter().flatten();
-        if both.into_iter().any(|histogram| histogram.histo_max_exceeded.is_some()) {
+        let exceeded = |node: &Node<'_>| node.get("histo_max_exceeded").is_some();
+        if [&histogram, &read_histogram].into_iter().flatten().any(exceeded) {
             remark(&mut imported.left_out, EXCEEDED);
         }
         imported.runs.push(run);
@@ -132,84 +62,115 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
     Ok(())
 }
 
-fn settings(phase: &Phase, place: &Place) -> Result<Settings, ImportError> {
-    let config = &phase.config;
-    Ok(Settings {
-        label: text_of(&phase.label),
-        path_type: text_of(&config.path_type),
-        paths: place.whole(&config.paths, "config.paths")?,
-        hosts: place.whole(&config.hosts, "config.hosts")?,
-        threads: place.whole(&config.threads, "config.threads")?,
-        file_size: place.whole(&config.file_size, "config.file_size")?,
-        block_size: place.whole(&config.block_size, "config.block_size")?,
-        direct: truth(&config.direct_io),
-        random: truth(&config.random_offsets),
-        depth: place.whole(&config.io_depth, "config.io_depth")?,
-        began_s: phase.iso_start_date.as_ref().and_then(|date| iso(&date.0)),
-    })
-}
-
-fn text_of(value: &Option<Loose>) -> Option<String> {
-    value.as_ref().map(|value| value.0.clone())
-}
-
-fn truth(value: &Option<Loose>) -> Option<bool> {
-    match value.as_ref()?.0.as_str() {
+fn truth(node: Option<Node<'_>>) -> Option<bool> {
+    match &*node?.loose()? {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),
         _ => None,
     }
 }
 
-/// The number of a line, for errors.
-struct Place(usize);
+/// A line, with its number for errors.
+struct Phase<'a> {
+    root: Node<'a>,
+    line: usize,
+}
 
-impl Place {
+impl<'a> Phase<'a> {
+    fn wrong(&self, field: &str, what: String) -> ImportError {
+        ImportError::Wrong { format: NAME, path: format!("line {}: {field}", self.line), what }
+    }
+
     fn error(&self, field: &str, text: &str) -> ImportError {
-        ImportError::Wrong {
-            format: NAME,
-            path: format!("line {}: {field}", self.0),
-            what: format!("{} is not a number of at least 0", quoted(text)),
-        }
+        self.wrong(field, format!("{} is not a number of at least 0", quoted(text)))
     }
 
-    fn figure(&self, value: &Option<Loose>, field: &str) -> Result<Option<Figure>, ImportError> {
-        let Some(Loose(text)) = value else { return Ok(None) };
-        match Figure::printed(text) {
+    fn required(&self, key: &str) -> Result<Cow<'a, str>, ImportError> {
+        let found = self.root.get(key).and_then(|node| node.loose());
+        found.ok_or_else(|| self.wrong(key, "is missing".to_owned()))
+    }
+
+    fn object(&self, key: &str) -> Result<Node<'a>, ImportError> {
+        let found = self.root.get(key).filter(|node| node.object().is_ok());
+        found.ok_or_else(|| self.wrong(key, "is missing".to_owned()))
+    }
+
+    /// The text of a value, which may be a number or a truth value; an error if it is a list.
+    fn loose(
+        &self,
+        node: &Node<'a>,
+        key: &str,
+        field: &str,
+    ) -> Result<Option<Cow<'a, str>>, ImportError> {
+        let Some(found) = node.get(key) else { return Ok(None) };
+        found.loose().map(Some).ok_or_else(|| self.error(field, found.source()))
+    }
+
+    fn figure(
+        &self,
+        node: &Node<'a>,
+        key: &str,
+        field: &str,
+    ) -> Result<Option<Figure>, ImportError> {
+        let Some(text) = self.loose(node, key, field)? else { return Ok(None) };
+        match Figure::printed(&text) {
             Some(figure) if figure.value >= 0.0 => Ok(Some(figure)),
-            _ => Err(self.error(field, text)),
+            _ => Err(self.error(field, &text)),
         }
     }
 
-    fn whole(&self, value: &Option<Loose>, field: &str) -> Result<Option<u64>, ImportError> {
-        let Some(Loose(text)) = value else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| self.error(field, text))
+    fn whole(&self, node: &Node<'a>, key: &str, field: &str) -> Result<Option<u64>, ImportError> {
+        let Some(text) = self.loose(node, key, field)? else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| self.error(field, &text))
+    }
+
+    fn settings(&self, config: &Node<'a>) -> Result<Settings, ImportError> {
+        let text = |node: Option<Node<'a>>| node.and_then(|node| node.loose()).map(Cow::into_owned);
+        let whole = |key: &str| self.whole(config, key, &format!("config.{key}"));
+        let date = self.root.get("iso_start_date").and_then(|node| node.loose());
+        Ok(Settings {
+            label: text(self.root.get("label")),
+            path_type: text(config.get("path_type")),
+            paths: whole("paths")?,
+            hosts: whole("hosts")?,
+            threads: whole("threads")?,
+            file_size: whole("file_size")?,
+            block_size: whole("block_size")?,
+            direct: truth(config.get("direct_io")),
+            random: truth(config.get("random_offsets")),
+            depth: whole("io_depth")?,
+            began_s: date.and_then(|date| iso(&date)),
+        })
     }
 
     fn direction(
         &self,
         way: Way,
-        totals: &Totals,
-        io: Option<&OfKind>,
-        histogram: Option<&Histogram>,
+        totals: &Node<'a>,
+        io: Option<&Node<'a>>,
+        histogram: Option<&Node<'a>>,
     ) -> Result<Direction, ImportError> {
         let mut direction = Direction::new(way);
-        direction.iops = self.figure(&totals.iops, "iops")?.map(cut);
-        direction.bytes_per_s = self.figure(&totals.bytes_per_s, "bytes/s")?.map(cut);
+        direction.iops = self.figure(totals, "iops", "iops")?.map(cut);
+        direction.bytes_per_s = self.figure(totals, "bytes/s", "bytes/s")?.map(cut);
         direction.bytes =
-            self.whole(&totals.bytes, "bytes")?.map(|bytes| Figure::exact(bytes as f64));
+            self.whole(totals, "bytes", "bytes")?.map(|bytes| Figure::exact(bytes as f64));
         let Some(io) = io else { return Ok(direction) };
         let of = &mut direction.latency;
-        let us = |value, mean| {
-            Ok::<_, ImportError>(self.figure(value, "latency.IO")?.map(|us| latency(us, mean)))
+        let us = |key: &str, mean| {
+            let figure = self.figure(io, key, "latency.IO")?;
+            Ok::<_, ImportError>(figure.map(|us| latency(us, mean)))
         };
-        of.min = us(&io.min_us, false)?;
-        of.mean = us(&io.avg_us, true)?;
-        of.max = us(&io.max_us, false)?;
-        for range in histogram.map_or(&[][..], |histogram| &histogram.buckets) {
-            let bucket = self.bucket(range)?;
-            if of.histogram.last().is_some_and(|last| last.high_ns > bucket.low_ns) {
-                return Err(self.error("latency.IO.histogram", &range.range.0));
+        of.min = us("min_us", false)?;
+        of.mean = us("avg_us", true)?;
+        of.max = us("max_us", false)?;
+        let Some(buckets) = histogram.and_then(|histogram| histogram.get("buckets")) else {
+            return Ok(direction);
+        };
+        for range in buckets.entries()? {
+            let bucket = self.bucket(&range)?;
+            if of.histogram.newest().is_some_and(|last| last.high_ns > bucket.low_ns) {
+                return Err(self.error("latency.IO.histogram", range.source()));
             }
             of.histogram.push(bucket);
         }
@@ -217,9 +178,10 @@ impl Place {
     }
 
     /// `11-13us`: rounded bounds, which are whole powers of the fourth root of 2.
-    fn bucket(&self, range: &Range) -> Result<Bucket, ImportError> {
-        let text = &range.range.0;
-        let wrong = || self.error("latency.IO.histogram", text);
+    fn bucket(&self, node: &Node<'a>) -> Result<Bucket, ImportError> {
+        let field = "latency.IO.histogram";
+        let text = self.loose(node, "range", field)?.unwrap_or_default();
+        let wrong = || self.error(field, &text);
         let (_, high) =
             text.strip_suffix("us").and_then(|range| range.split_once('-')).ok_or_else(wrong)?;
         let high: f64 = high.parse().map_err(|_| wrong())?;
@@ -228,7 +190,7 @@ impl Place {
             return Err(wrong());
         }
         let bound = |power: f64| if power == 0.0 { 0.0 } else { (power / 4.0).exp2() * US };
-        let count = range.count.0.parse().map_err(|_| wrong())?;
+        let count = self.whole(node, "count", field)?.ok_or_else(wrong)?;
         Ok(Bucket { low_ns: bound(power - 1.0), high_ns: bound(power), count })
     }
 }

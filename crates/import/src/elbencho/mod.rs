@@ -15,6 +15,7 @@ pub(crate) use phase::NAME;
 
 use crate::error::ImportError;
 use crate::run::Imported;
+use crate::series::Series;
 
 /// Whether the text is one of the two files.
 pub(crate) fn is(text: &str) -> bool {
@@ -23,8 +24,12 @@ pub(crate) fn is(text: &str) -> bool {
 
 /// Reads one of the two files.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "elbencho".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "elbencho".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     if lines::is(text) {
         lines::read(text, &mut imported)?;
     } else {

@@ -12,7 +12,7 @@ fn an_object_is_a_phase() {
     let imported = read(JSON).unwrap();
     assert_eq!(imported.version.as_deref(), Some("3.0-34"));
     assert_eq!(imported.runs.len(), 3);
-    let write = &imported.runs[0];
+    let write = &imported.runs.get(0).unwrap();
     assert_eq!((write.name.as_str(), write.place.as_str()), ("night: WRITE", "line 2"));
     assert_eq!(write.began_s, Some(1_772_543_109.123));
     assert_eq!((write.load.outstanding, write.load.workers), (Some(128), Some(8)));
@@ -25,15 +25,15 @@ fn an_object_is_a_phase() {
     assert_eq!((direction.way, direction.iops.unwrap().bounds()), (Way::Write, (1022.0, 1024.0)));
     assert_eq!(direction.bytes.unwrap().value, 10_737_418_240.0);
     assert_eq!(direction.latency.mean.unwrap().bounds(), (123_998_000.0, 124_002_000.0));
-    let buckets = &direction.latency.histogram;
+    let buckets = &direction.latency.histogram.to_vec();
     assert_eq!(buckets[0].high_ns, 65_536_000.0);
     assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 10_240);
-    let mixed = &imported.runs[2];
+    let mixed = &imported.runs.get(2).unwrap();
     assert_eq!(mixed.load.read_share, None);
     let ways: Vec<_> = mixed.directions.iter().map(|direction| direction.way).collect();
     assert_eq!(ways, [Way::Write, Way::Read]);
     assert_eq!(mixed.directions[1].latency.max.unwrap().value, 4_000_000.0);
-    assert_eq!(mixed.directions[1].latency.histogram[0].count, 2);
+    assert_eq!(mixed.directions[1].latency.histogram.get(0).unwrap().count, 2);
     assert_eq!(imported.left_out.len(), 2, "{:?}", imported.left_out);
 }
 
@@ -43,7 +43,7 @@ fn a_line_is_a_phase() {
     let imported = read(CSV).unwrap();
     assert_eq!(imported.version.as_deref(), Some("3.0-34"));
     assert_eq!(imported.runs.len(), 2);
-    let read = &imported.runs[1].directions[0];
+    let read = &imported.runs.get(1).unwrap().directions[0];
     assert_eq!(read.way, Way::Read);
     // Cut: 1100 to 1101 MiB/s.
     let bounds = read.bytes_per_s.unwrap().bounds();

@@ -3,51 +3,81 @@
 //! fio prints its warnings to where the JSON goes, and output is often appended to a file that has one run. So a
 //! document starts at a line that begins with `{`, ends where its JSON does, and lines between documents are text.
 
-use serde_json::Value;
-
 use super::notes::Notes;
 use crate::error::ImportError;
+use crate::json;
 
 /// Whether a line of the text begins a JSON object, or the whole text is an array of them.
 pub(crate) fn has_document(text: &str) -> bool {
     is_array(text) || text.lines().any(|line| line.trim_start_matches([' ', '\t']).starts_with('{'))
 }
 
-/// All documents, in their order. Lines of text between them are counted in `notes`.
+/// Reads all documents, in their order, each with its text and how many there are. Lines of text between them are
+/// counted in `notes`.
 pub(crate) fn read(
     format: &'static str,
     text: &str,
     notes: &mut Notes,
-) -> Result<Vec<Value>, ImportError> {
+    mut each: impl FnMut(&str, usize, &mut Notes) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if is_array(text) {
         // Several results, put into one array by another tool. Anything else is a line of text, such as a prompt.
-        if let Ok(Value::Array(documents)) = serde_json::from_str(text) {
-            return Ok(documents);
+        if let Some(mut documents) = json::array(text) {
+            let count = documents.clone().count();
+            return documents.try_for_each(|document| each(document, count, notes));
         }
     }
-    let mut documents = Vec::new();
+    let mut count = 0;
     let mut skipped = Skipped::default();
+    walk(format, text, &mut |part| match part {
+        Part::Document(_) => {
+            count += 1;
+            Ok(())
+        }
+        Part::Text(line, text) => {
+            skipped.line(line, text);
+            Ok(())
+        }
+    })?;
+    skipped.note(notes);
+    walk(format, text, &mut |part| match part {
+        Part::Document(document) => each(document, count, notes),
+        Part::Text(..) => Ok(()),
+    })
+}
+
+enum Part<'a> {
+    Document(&'a str),
+    /// A line, with its number.
+    Text(usize, &'a str),
+}
+
+fn walk(
+    format: &'static str,
+    text: &str,
+    each: &mut dyn FnMut(Part<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
     let (mut at, mut line) = (0, 1);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let length = if rest.trim_start_matches([' ', '\t']).starts_with('{') {
-            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-            match stream.next() {
-                Some(Ok(document)) => documents.push(document),
+            match json::next_document(rest) {
+                Some(Ok(document)) => {
+                    each(Part::Document(document))?;
+                    document.len().max(1)
+                }
                 Some(Err(error)) => return Err(refused(format, &error, rest, line)),
                 None => break,
             }
-            stream.byte_offset().max(1)
         } else {
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
-            skipped.line(line, rest.get(..end).unwrap_or_default());
+            each(Part::Text(line, rest.get(..end).unwrap_or_default()))?;
             end
         };
         line += rest.bytes().take(length).filter(|byte| *byte == b'\n').count();
         at += length;
     }
-    skipped.note(notes);
-    Ok(documents)
+    Ok(())
 }
 
 fn is_array(text: &str) -> bool {
@@ -109,8 +139,12 @@ mod tests {
 
     fn read_all(text: &str) -> (Result<usize, ImportError>, Vec<String>) {
         let mut notes = Notes::default();
-        let documents = read("fio JSON", text, &mut notes).map(|documents| documents.len());
-        (documents, notes.into_sentences())
+        let mut documents = 0;
+        let read = read("fio JSON", text, &mut notes, |_, _, _| {
+            documents += 1;
+            Ok(())
+        });
+        (read.map(|()| documents), notes.into_sentences())
     }
 
     #[test]

@@ -4,14 +4,18 @@
 //! one, and nothing in it says that there were several. What tells is the number of entries with the same name, a
 //! name among the options that is another one, and the summed runtime of the jobs.
 
+use std::borrow::Cow;
+
 use super::latency::Context;
-use super::node::Node;
 use super::notes::Notes;
 use super::options::Options;
 use super::section;
 use crate::error::ImportError;
 use crate::figure::Figure;
+use crate::json::Node;
+use crate::room::kept;
 use crate::run::{Direction, Run, Way};
+use crate::series::Series;
 
 /// The sections of an entry, and what they are.
 const SECTIONS: [(&str, Way); 4] =
@@ -19,19 +23,19 @@ const SECTIONS: [(&str, Way); 4] =
 
 /// What makes entries copies of one job: who ran it, its group and its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
+pub(crate) struct Identity<'a> {
     /// Of a client/server run.
-    pub(crate) host: Option<String>,
+    pub(crate) host: Option<Cow<'a, str>>,
     /// The port of the server: one host may have several servers.
     pub(crate) port: Option<u64>,
     group: Option<u64>,
     /// The name of the job.
-    pub(crate) name: String,
+    pub(crate) name: Cow<'a, str>,
 }
 
-impl Identity {
+impl<'a> Identity<'a> {
     /// Reads it.
-    pub(crate) fn read(entry: &Node<'_>) -> Result<Self, ImportError> {
+    pub(crate) fn read(entry: &Node<'a>) -> Result<Self, ImportError> {
         entry.object()?;
         let text = |key: &str| entry.get(key).and_then(|node| node.text());
         Ok(Self {
@@ -45,9 +49,9 @@ impl Identity {
 
 /// What the document knows that an entry needs.
 #[derive(Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a, 't> {
     /// Options of all jobs.
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a Options<'t>,
     /// Half of the last decimal of fractions.
     pub(crate) half_of_fractions: f64,
     /// How many entries have this one's identity.
@@ -57,10 +61,10 @@ pub(crate) struct Surroundings<'a> {
 }
 
 /// Reads an entry.
-pub(crate) fn read(
-    entry: &Node<'_>,
-    identity: &Identity,
-    surroundings: &Surroundings<'_>,
+pub(crate) fn read<'t>(
+    entry: &Node<'t>,
+    identity: &Identity<'_>,
+    surroundings: &Surroundings<'_, 't>,
     notes: &mut Notes,
 ) -> Result<Run, ImportError> {
     let mut options = surroundings.options.clone();
@@ -103,17 +107,17 @@ pub(crate) fn read(
     Ok(Run {
         name: match host {
             Some(host) => format!("{} ({host})", identity.name),
-            None => identity.name.clone(),
+            None => identity.name.to_string(),
         },
         place: entry.path().to_owned(),
-        target: options.target().or(identity.host.clone()),
+        target: options.target().or(host.map(kept)),
         began_s: began(entry)?,
         load,
         window_s: window,
         directions,
         outstanding_mean: None,
         cpu_busy: surroundings.cpu_busy,
-        intervals: Vec::new(),
+        intervals: Series::default(),
         errors: errors(entry, notes)?,
     })
 }
@@ -142,8 +146,8 @@ enum Jobs {
 
 fn workers(
     entry: &Node<'_>,
-    identity: &Identity,
-    options: &Options,
+    identity: &Identity<'_>,
+    options: &Options<'_>,
     copies: u64,
     lasted_s: Option<f64>,
 ) -> Result<Jobs, ImportError> {

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 
 use super::buckets;
-use super::node::{Node, count_of};
 use super::notes::Notes;
 use super::unit::Unit;
 use crate::error::ImportError;
 use crate::figure::Figure;
+use crate::json::{Node, count_of};
 use crate::run::{Bucket, Latency, Percentile};
+use crate::series::Series;
 
 /// What the entry knows that its latencies need.
 #[derive(Debug, Clone, Copy)]
@@ -89,8 +90,8 @@ pub(crate) fn read(
 /// What one of fio's clocks measured.
 struct Clock {
     figures: Latency,
-    percentiles: Vec<Percentile>,
-    histogram: Vec<Bucket>,
+    percentiles: Series<Percentile>,
+    histogram: Series<Bucket>,
     samples: Option<u64>,
 }
 
@@ -139,14 +140,14 @@ impl Clock {
 }
 
 /// The percentiles; fio prints the middle of a bucket. Those in its last one are left out, as they have no bound.
-fn percentiles(clock: &Node<'_>, unit: Unit) -> Result<Vec<Percentile>, ImportError> {
-    let Some(node) = clock.get("percentile") else { return Ok(Vec::new()) };
-    let mut percentiles = Vec::new();
-    for (key, value) in node.object()? {
+fn percentiles(clock: &Node<'_>, unit: Unit) -> Result<Series<Percentile>, ImportError> {
+    let Some(node) = clock.get("percentile") else { return Ok(Series::default()) };
+    let mut percentiles = Vec::with_capacity(node.members()?.count());
+    for (key, value) in node.members()? {
         let share = key.trim().parse().ok().filter(|share: &f64| (0.0..=100.0).contains(share));
         let share =
-            share.ok_or_else(|| node.wrong_at(key, "expected a share of 0 to 100 %"))? / 100.0;
-        let value = count_of(value).map_err(|what| node.wrong_at(key, &what))?;
+            share.ok_or_else(|| node.wrong_at(&key, "expected a share of 0 to 100 %"))? / 100.0;
+        let value = count_of(value).map_err(|what| node.wrong_at(&key, &what))?;
         // Old versions fill the list with `0.00`.
         if share > 0.0
             && let Some(half) = buckets::half_width(value, unit)
@@ -154,24 +155,27 @@ fn percentiles(clock: &Node<'_>, unit: Unit) -> Result<Vec<Percentile>, ImportEr
             percentiles.push(Percentile { share, ns: unit.figure(value as f64, half) });
         }
     }
-    percentiles.sort_by(|one, other| one.share.total_cmp(&other.share));
+    let order = |one: &Percentile, other: &Percentile| {
+        one.share.total_cmp(&other.share).then(one.ns.value.total_cmp(&other.ns.value))
+    };
+    percentiles.sort_unstable_by(order);
     percentiles.dedup_by(|one, other| one.share == other.share);
-    Ok(percentiles)
+    Ok(percentiles.into_iter().collect())
 }
 
 /// The bins of JSON+: keyed by the middle of a bucket, or (2.8 to 2.19) by its number.
-fn histogram(clock: &Node<'_>, unit: Unit) -> Result<Vec<Bucket>, ImportError> {
-    let Some(node) = clock.get("bins") else { return Ok(Vec::new()) };
-    let bins = node.object()?;
-    let by_number = bins.contains_key("FIO_IO_U_PLAT_NR");
+fn histogram(clock: &Node<'_>, unit: Unit) -> Result<Series<Bucket>, ImportError> {
+    let Some(node) = clock.get("bins") else { return Ok(Series::default()) };
+    let bins = node.members()?;
+    let by_number = node.get("FIO_IO_U_PLAT_NR").is_some();
     let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
     for (key, count) in bins {
         if key.starts_with("FIO_IO_U_PLAT_") {
             continue;
         }
         let value: u64 =
-            key.trim().parse().map_err(|_| node.wrong_at(key, "expected a latency"))?;
-        let count = count_of(count).map_err(|what| node.wrong_at(key, &what))?;
+            key.trim().parse().map_err(|_| node.wrong_at(&key, "expected a latency"))?;
+        let count = count_of(count).map_err(|what| node.wrong_at(&key, &what))?;
         if count == 0 {
             continue;
         }
@@ -179,7 +183,7 @@ fn histogram(clock: &Node<'_>, unit: Unit) -> Result<Vec<Bucket>, ImportError> {
             true => usize::try_from(value).ok().filter(|index| *index < buckets::number(unit)),
             false => Some(buckets::of(value, unit)),
         };
-        let index = index.ok_or_else(|| node.wrong_at(key, "fio has no such bin"))?;
+        let index = index.ok_or_else(|| node.wrong_at(&key, "fio has no such bin"))?;
         let of_bin = counts.entry(index).or_default();
         *of_bin = of_bin.saturating_add(count);
     }
@@ -204,7 +208,7 @@ mod tests {
 
     fn read_json(section: &Value) -> (Result<Latencies, ImportError>, Vec<String>) {
         let mut notes = Notes::default();
-        let read = read(&Node::root("fio JSON", "read", section), CONTEXT, &mut notes);
+        let read = read(&Node::root("fio JSON", "read", &section.to_string()), CONTEXT, &mut notes);
         (read, notes.into_sentences())
     }
 
@@ -239,7 +243,7 @@ mod tests {
         assert_eq!(latency.percentiles.len(), 1);
         let bucket = |low_ns, high_ns, count| Bucket { low_ns, high_ns, count };
         // Bin 130 is the third of those that are 2 µs wide and start at 128 µs.
-        assert_eq!(latency.histogram, [bucket(3e3, 4e3, 5), bucket(132e3, 134e3, 2)]);
+        assert_eq!(latency.histogram.to_vec(), [bucket(3e3, 4e3, 5), bucket(132e3, 134e3, 2)]);
         assert!(notes.iter().any(|note| note.contains("clat")), "{notes:?}");
     }
 

@@ -11,6 +11,7 @@ use super::notes::Notes;
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::run::{Imported, Interval, Run};
+use crate::series::Series;
 
 /// The name of the format.
 pub(crate) const NAME: &str = "fio log";
@@ -31,28 +32,29 @@ pub(crate) fn is(text: &str) -> bool {
 pub(crate) fn read(text: &str, kind: LogKind) -> Result<Imported, ImportError> {
     let mut lines = log_lines::read(NAME, text)?;
     let mut notes = Notes::default();
-    let mut runs = Vec::new();
+    let mut runs: Series<Run> = Series::default();
+    let several = jobs(&mut lines).nth(1).is_some();
     for job in jobs(&mut lines) {
         if runs.len() == MOST_JOBS {
             return Err(ImportError::Malformed {
                 format: NAME,
-                line: job.first().map_or(1, |line| line.number),
+                line: job.first().map_or(1, |line| line.number as usize),
                 column: 1,
                 what: format!("time goes back for the {MOST_JOBS}th time"),
             });
         }
-        runs.push(run(job, kind, &mut notes));
-    }
-    if runs.len() > 1 {
-        for (index, run) in runs.iter_mut().enumerate() {
-            run.name = format!("{}, job {}", run.name, index + 1);
+        let mut run = run(job, kind, &mut notes);
+        if several {
+            run.name = format!("{}, job {}", run.name, runs.len() + 1);
         }
+        runs.push(run);
     }
     Ok(Imported { tool: "fio".into(), version: None, runs, left_out: notes.into_sentences() })
 }
 
 /// Lines by job, each in the order of time.
-fn jobs(lines: &mut [Line]) -> impl Iterator<Item = &[Line]> {
+#[allow(clippy::manual_inspect, reason = "what is inspected cannot be changed")]
+fn jobs(lines: &mut [Line]) -> impl Iterator<Item = &mut [Line]> {
     let mut latest = 0u64;
     lines
         .chunk_by_mut(move |line, next| {
@@ -62,14 +64,14 @@ fn jobs(lines: &mut [Line]) -> impl Iterator<Item = &[Line]> {
             goes_on
         })
         .map(|job| {
-            job.sort_by_key(|line| line.time_ms);
-            &*job
+            job.sort_unstable_by_key(|line| (line.time_ms, line.number));
+            job
         })
 }
 
-fn run(job: &[Line], kind: LogKind, notes: &mut Notes) -> Run {
+fn run(job: &mut [Line], kind: LogKind, notes: &mut Notes) -> Run {
     let mut run = Run { name: format!("{} log", kind.name()), ..Run::default() };
-    let Some(first) = job.first() else { return run };
+    let Some(first) = job.first().copied() else { return run };
     run.place =
         format!("line {}", job.iter().map(|line| line.number).min().unwrap_or(first.number));
     match kind {
@@ -97,32 +99,36 @@ fn run(job: &[Line], kind: LogKind, notes: &mut Notes) -> Run {
 }
 
 /// Adds windows as intervals and returns where their time starts. A line stands at the end of its window.
-fn windows(job: &[Line], kind: LogKind, run: &mut Run, notes: &mut Notes) -> u64 {
+fn windows(job: &mut [Line], kind: LogKind, run: &mut Run, notes: &mut Notes) -> u64 {
     notes.add(
         "whether values are means or largest ones of their windows (log_window_value): taken as means",
     );
     let mut ends = [None::<u64>; WAYS.len()];
     let origin_ms = origin(job);
-    for line in job {
-        let Some(end) = ends.get_mut(line.kind) else { continue };
-        let start_ms = end.replace(line.time_ms).unwrap_or(origin_ms);
-        if start_ms >= line.time_ms {
+    // Of a window the size is 0, and its place takes the start: a second list would be as long as this one.
+    for line in job.iter_mut() {
+        let Some(end) = ends.get_mut(line.way()) else { continue };
+        line.bytes = end.replace(line.time_ms).unwrap_or(origin_ms);
+        if line.bytes >= line.time_ms {
             notes.add(format!("line {}: its window has no length", line.number));
-            continue;
         }
+    }
+    job.sort_unstable_by_key(|line| (line.bytes, line.time_ms, line.number));
+    for line in job.iter().filter(|line| line.bytes < line.time_ms) {
+        let start_ms = line.bytes;
         // The mean is rounded; rates have been cut to whole ones before.
         let value =
             |half: f64, unit: f64| Some(Figure { value: line.value as f64, half }.times(unit));
         let mut interval = Interval {
             start_s: (start_ms - origin_ms) as f64 / 1e3,
             length_s: (line.time_ms - start_ms) as f64 / 1e3,
-            way: WAYS.get(line.kind).copied(),
+            way: WAYS.get(line.way()).copied(),
             ..Interval::default()
         };
         match kind {
             LogKind::Latency | LogKind::CompletionLatency => {
                 interval.latency_mean = value(0.5, 1.0);
-                interval.latency_max = line.max.map(|max| Figure::exact(max as f64));
+                interval.latency_max = line.max.map(|max| Figure::exact(max.get() as f64));
             }
             LogKind::SubmissionLatency => continue,
             LogKind::Bandwidth => interval.bytes_per_s = value(1.5, 1024.0),
@@ -130,7 +136,6 @@ fn windows(job: &[Line], kind: LogKind, run: &mut Run, notes: &mut Notes) -> u64
         }
         run.intervals.push(interval);
     }
-    run.intervals.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
     origin_ms
 }
 
@@ -154,7 +159,7 @@ mod tests {
     fn windows_end_at_their_lines() {
         let text = "500, 302, 0, 0, 0\n1000, 300, 0, 0, 0\n1500, 299, 1, 0, 0\n1501, 7, 0, 0, 0\n";
         let imported = read(text, LogKind::Iops).unwrap();
-        let run = &imported.runs[0];
+        let run = &imported.runs.get(0).unwrap();
         let spans: Vec<_> = run
             .intervals
             .iter()
@@ -176,9 +181,9 @@ mod tests {
         let text = "1000, 5, 0, 0\n2000, 6, 0, 0\n1990, 6, 1, 0\n1000, 7, 0, 0\n2000, 8, 0, 0\n";
         let imported = read(text, LogKind::Bandwidth).unwrap();
         let jobs: Vec<_> =
-            imported.runs.iter().map(|run| (run.place.as_str(), run.intervals.len())).collect();
-        assert_eq!(jobs, [("line 1", 3), ("line 4", 2)]);
-        let rate = imported.runs[0].intervals[0].bytes_per_s;
+            imported.runs.iter().map(|run| (run.place, run.intervals.len())).collect();
+        assert_eq!(jobs, [("line 1".to_owned(), 3), ("line 4".to_owned(), 2)]);
+        let rate = imported.runs.get(0).unwrap().intervals.get(0).unwrap().bytes_per_s;
         assert_eq!(rate, Some(Figure { value: 5120.0, half: 1536.0 }));
     }
 
@@ -186,15 +191,15 @@ mod tests {
     fn the_time_of_day_is_where_the_run_began() {
         let text = "1700000001000, 5, 0, 0\n1700000002000, 6, 0, 0\n";
         let imported = read(text, LogKind::Latency).unwrap();
-        assert_eq!(imported.runs[0].began_s, Some(1.7e9));
-        assert_eq!(imported.runs[0].intervals[1].start_s, 1.0);
+        assert_eq!(imported.runs.get(0).unwrap().began_s, Some(1.7e9));
+        assert_eq!(imported.runs.get(0).unwrap().intervals.get(1).unwrap().start_s, 1.0);
     }
 
     #[test]
     fn single_operations_are_counted_by_second() {
         let text = "0, 1000, 0, 4096\n500, 3000, 0, 4096\n2499, 2000, 0, 4096\n";
         let imported = read(text, LogKind::CompletionLatency).unwrap();
-        let run = &imported.runs[0];
+        let run = &imported.runs.get(0).unwrap();
         let rates: Vec<_> = run
             .intervals
             .iter()

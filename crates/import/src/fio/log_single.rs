@@ -26,7 +26,7 @@ pub(crate) fn count(job: &[Line], kind: LogKind, origin_ms: u64, run: &mut Run) 
 
     let mut totals = [const { None::<Totals> }; WAYS.len()];
     for line in job {
-        if let Some(total) = totals.get_mut(line.kind) {
+        if let Some(total) = totals.get_mut(line.way()) {
             total.get_or_insert_default().add(line, has_latency);
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn count(job: &[Line], kind: LogKind, origin_ms: u64, run: &mut Run) 
             if !totals.get(number).is_some_and(Option::is_some) {
                 continue;
             }
-            let of_kind = || lines.iter().filter(|line| line.kind == number);
+            let of_kind = || lines.iter().filter(|line| line.way() == number);
             let bytes = of_kind().map(|line| line.bytes).fold(0, u64::saturating_add);
             let mut values: Vec<u64> = of_kind().map(|line| line.value).collect();
             run.intervals.push(interval(way, second, length_s, &mut values, bytes, has_latency));
@@ -140,8 +140,8 @@ impl Totals {
             sd: sd.map(Figure::exact),
             min: self.min.map(|min| Figure::exact(min as f64)),
             max: self.max.map(|max| Figure::exact(max as f64)),
-            percentiles: Vec::new(),
             histogram: self.buckets.into_iter().map(bucket).collect(),
+            ..Latency::default()
         };
         direction
     }

@@ -12,7 +12,6 @@ mod log;
 mod log_kind;
 mod log_lines;
 mod log_single;
-mod node;
 mod notes;
 mod options;
 mod quantity;

@@ -3,11 +3,13 @@
 //! fio prints only options that have a value (`time_based` alone is not among them), once for all jobs and once for
 //! each; the job's win. What neither has is at fio's default, which is as good as stated.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::node::Node;
 use super::quantity;
 use crate::error::ImportError;
+use crate::json::{Node, text_of};
+use crate::room::kept;
 use crate::run::{Load, Pattern};
 
 /// Engines that wait for every I/O, so that `iodepth` does nothing.
@@ -53,30 +55,78 @@ const SAME: &[(&str, &str)] = &[
     ("io_limit", "io_size"),
 ];
 
+/// The options that are looked at: a file may have any number of others.
+const LOOKED_AT: &[&str] = &[
+    "bs",
+    "bsrange",
+    "bssplit",
+    "buffered",
+    "direct",
+    "directory",
+    "end_fsync",
+    "fdatasync",
+    "filename",
+    "fsync",
+    "fsync_on_close",
+    "iodepth",
+    "ioengine",
+    "kb_base",
+    "lat_percentiles",
+    "name",
+    "numjobs",
+    "offset_increment",
+    "percentage_random",
+    "ramp_time",
+    "rate_iops",
+    "runtime",
+    "rw",
+    "rwmixread",
+    "rwmixwrite",
+    "size",
+    "sync",
+    "sync_file_range",
+    "time_based",
+    "verify",
+    "verify_only",
+];
+
 /// Options by name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Options(BTreeMap<String, String>);
+pub(crate) struct Options<'a> {
+    known: BTreeMap<&'static str, Cow<'a, str>>,
+    /// Whether there are any, looked at or not.
+    any: bool,
+}
 
-impl Options {
+impl<'a> Options<'a> {
     /// Adds those of a JSON object; what is there already is replaced.
-    pub(crate) fn extend(&mut self, node: &Node<'_>) -> Result<(), ImportError> {
-        for key in node.object()?.keys() {
-            let Some(value) = node.get(key).and_then(|value| value.text()) else { continue };
-            let name =
-                SAME.iter().find(|(name, _)| name == key).map_or(key.as_str(), |(_, one)| one);
-            self.0.insert(name.to_owned(), value);
+    pub(crate) fn extend(&mut self, node: &Node<'a>) -> Result<(), ImportError> {
+        for (key, value) in node.members()? {
+            let Some(value) = text_of(value) else { continue };
+            self.any = true;
+            let name = SAME.iter().find(|(name, _)| *name == key).map_or(&*key, |(_, one)| one);
+            if let Some(name) = LOOKED_AT.iter().find(|known| **known == name) {
+                self.known.insert(name, short(value));
+            }
         }
         Ok(())
     }
 
+    /// Bytes of memory that it takes, at most.
+    pub(crate) fn memory(&self) -> usize {
+        let texts: usize = self.known.values().map(|value| value.len()).sum();
+        texts + (self.known.len() + 11) * 2 * size_of::<(&str, Cow<'_, str>)>()
+    }
+
     /// Whether there are none, as in old versions.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        !self.any
     }
 
     /// An option as stated.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        debug_assert!(LOOKED_AT.contains(&name), "{name} is not kept");
+        self.known.get(name).map(|value| &**value)
     }
 
     /// Whether an option is there and not switched off.
@@ -259,15 +309,25 @@ impl Options {
     }
 }
 
+/// Every job repeats what is common to all.
+fn short(value: Cow<'_, str>) -> Cow<'_, str> {
+    match kept(&value) {
+        cut if cut.len() < value.len() => Cow::Owned(cut),
+        _ => value,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn options(value: &Value) -> Options {
+    fn options(value: &Value) -> Options<'static> {
         let mut options = Options::default();
-        options.extend(&Node::root("fio JSON", "job options", value)).unwrap();
+        // A test may leak a line of text.
+        let text = value.to_string().leak();
+        options.extend(&Node::root("fio JSON", "job options", text)).unwrap();
         options
     }
 

@@ -5,10 +5,10 @@
 //! runtimes, from which fio computes the rates, so that rate × runtime is the count for groups too.
 
 use super::latency::{self, Context};
-use super::node::Node;
 use super::notes::Notes;
 use crate::error::ImportError;
 use crate::figure::Figure;
+use crate::json::Node;
 use crate::run::{Direction, Way};
 
 /// Reads `jobs[0].read` and its kin; `None` if nothing was done. The runtime is set, the caller compares it with
@@ -116,7 +116,12 @@ mod tests {
 
     fn read_json(section: &Value) -> Result<Option<Direction>, ImportError> {
         let mut notes = Notes::default();
-        read(&Node::root("fio JSON", "jobs[0].read", section), Way::Read, CONTEXT, &mut notes)
+        read(
+            &Node::root("fio JSON", "jobs[0].read", &section.to_string()),
+            Way::Read,
+            CONTEXT,
+            &mut notes,
+        )
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::version::Version;
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::run::{Direction, Imported, Latency, Percentile, Run, Way};
+use crate::series::Series;
 
 /// The name of the format.
 pub(crate) const NAME: &str = "fio terse output";
@@ -21,6 +22,8 @@ const HEAD: usize = 5;
 const COMPLETION: usize = 8;
 const PERCENTILES: std::ops::Range<usize> = 12..32;
 const TOTAL: usize = 32;
+/// No field behind these is looked at: four blocks of the longest form, and what tells where they end.
+const LOOKED_AT: usize = HEAD + 4 * 47 + 6;
 
 /// Whether it is this format.
 pub(crate) fn is(text: &str) -> bool {
@@ -36,8 +39,12 @@ fn is_line(line: &str) -> bool {
 /// Reads all lines of a file.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut notes = Notes::default();
-    let mut imported =
-        Imported { tool: "fio".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "fio".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     let last = text.lines().count();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -56,7 +63,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
                     format: NAME,
                     line: line_number,
                     column: 1,
-                    what: format!("{} fields are none of a terse line", row.fields.len()),
+                    what: format!("{} fields are none of a terse line", line.split(';').count()),
                 },
             });
         };
@@ -79,7 +86,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     fn new(line: &'a str, number: usize) -> Self {
         let line = line.trim_start_matches('\u{feff}').trim_end();
-        Self { fields: line.split(';').collect(), line: number }
+        Self { fields: line.split(';').take(LOOKED_AT).collect(), line: number }
     }
 
     fn text(&self, index: usize) -> &'a str {
@@ -163,7 +170,7 @@ impl<'a> Row<'a> {
             );
         }
         direction.latency = total.or(completion).unwrap_or_default();
-        direction.latency.percentiles = percentiles;
+        direction.latency.percentiles = percentiles.into_iter().collect();
         Ok(Some(direction))
     }
 

@@ -10,7 +10,9 @@ mod tests;
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::{Line, lines, remark, truncated};
+use crate::room::kept;
 use crate::run::{Direction, Imported, Percentile, Run, Way};
+use crate::series::Series;
 use crate::units::{MIB, MS};
 
 /// What this format is called.
@@ -23,8 +25,12 @@ pub(crate) fn is(text: &str) -> bool {
 
 /// Reads the summary.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "HCIBench".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "HCIBench".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     let mut datastore: Option<String> = None;
     let mut open = Block::default();
     for line in lines(NAME, text) {
@@ -45,7 +51,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
         let Some((name, value)) = trimmed.split_once(['=', ':']) else { continue };
         let value = value.trim();
         match name.trim() {
-            "Datastore" => datastore = Some(value.to_string()),
+            "Datastore" => datastore = Some(kept(value)),
             name => open.take(&line, name, value, &mut imported.left_out)?,
         }
     }

@@ -10,7 +10,7 @@ fn tests_with_vdbench() {
     assert!(is(VDBENCH));
     let imported = read(VDBENCH).unwrap();
     assert_eq!(imported.runs.len(), 2);
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!((run.name.as_str(), run.target.as_deref()), ("run1", Some("vsanDatastore")));
     assert_eq!(run.load.duration_s, Some(3600.0));
     assert_eq!(run.load.engine.as_deref(), Some("vdbench50407"));
@@ -22,21 +22,21 @@ fn tests_with_vdbench() {
     assert_eq!((read.way, read.latency.mean.unwrap().value), (Way::Read, 1.5e6));
     assert!(write.latency.percentiles.is_empty());
     assert!(imported.left_out.iter().any(|sentence| sentence.contains("no percentile")));
-    assert_eq!(imported.runs[1].directions.len(), 2);
+    assert_eq!(imported.runs.get(1).unwrap().directions.len(), 2);
 }
 
 #[test]
 fn tests_with_fio() {
     assert!(is(FIO));
     let imported = read(FIO).unwrap();
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!((run.name.as_str(), run.directions.len()), ("job0", 2));
     // 107.00 was cut before it was printed.
     let rate = run.directions[0].bytes_per_s.unwrap();
     assert_eq!((rate.value, rate.half), (107.0 * 1_048_576.0, 1_048_576.0));
     let write = &run.directions[1];
-    assert_eq!(write.latency.percentiles[0].share, 0.95);
-    assert_eq!(write.latency.percentiles[0].ns.bounds(), (41e6, 43e6));
+    assert_eq!(write.latency.percentiles.get(0).unwrap().share, 0.95);
+    assert_eq!(write.latency.percentiles.get(0).unwrap().ns.bounds(), (41e6, 43e6));
 }
 
 #[test]

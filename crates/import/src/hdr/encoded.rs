@@ -10,13 +10,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::ZlibDecoder;
 
+use crate::room::FULL;
+
 /// Cookies of the encoding and of its compressed form, without the bits that tell the size of a word.
 const COOKIE: u32 = 0x1c84_9303;
 const COMPRESSED: u32 = 0x1c84_9304;
 const WORD_BITS: u32 = 0xf0;
-
-/// Why a file is refused that is longer inside than outside.
-pub(super) const TOO_MANY: &str = "more counts than a file of this size can hold";
 
 /// A number of values from `low` on, in steps of the resolution at this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,25 +25,24 @@ pub(super) struct Slot {
     pub(super) count: u64,
 }
 
-/// What may be spent on a file, so that one whose histograms are compressed a thousandfold takes neither long nor much
-/// memory.
+/// Numbers that may still be decoded, so that a file whose histograms are compressed a thousandfold does not take long.
 #[derive(Debug)]
-pub(super) struct Budget {
-    /// Numbers that may still be decoded.
-    numbers: usize,
-    /// Counts of one histogram, and different ones of all histograms.
-    pub(super) slots: usize,
-}
+pub(super) struct Budget(usize);
 
 impl Budget {
-    /// For a file of this many bytes: true histograms take a byte or two per count.
+    /// For a file of this many bytes: true histograms take a byte or two per count, and are decoded twice.
     pub(super) fn of(bytes: usize) -> Self {
-        Self { numbers: bytes.saturating_mul(8).max(65_536), slots: (bytes / 2).max(65_536) }
+        Self(bytes.saturating_mul(16).max(131_072))
     }
 }
 
-/// Decodes the slots that have counts, in ascending order.
-pub(super) fn decode(text: &str, budget: &mut Budget) -> Result<Vec<Slot>, String> {
+/// Decodes the slots that have counts, in ascending order, one after another: a list of them could be a thousand times as
+/// long as the text.
+pub(super) fn decode(
+    text: &str,
+    budget: &mut Budget,
+    mut each: impl FnMut(Slot) -> Result<(), String>,
+) -> Result<(), String> {
     let bytes = STANDARD.decode(text).map_err(|error| format!("not base64: {error}"))?;
     let mut outer = &bytes[..];
     if u32_of(&mut outer)? & !WORD_BITS != COMPRESSED {
@@ -67,24 +65,20 @@ pub(super) fn decode(text: &str, budget: &mut Budget) -> Result<Vec<Slot>, Strin
     }
     let layout = Layout::of(digits, lowest);
     let mut counts = std::io::BufReader::new(inner.take(payload));
-    let mut slots = Vec::new();
     let mut index = 0u64;
     while let Some(number) = number(&mut counts)? {
-        budget.numbers = budget.numbers.checked_sub(1).ok_or(TOO_MANY)?;
+        budget.0 = budget.0.checked_sub(1).ok_or(FULL)?;
         if number < 0 {
             index = index.checked_add(number.unsigned_abs()).ok_or("too many values")?;
             continue;
         }
         if number > 0 {
-            if slots.len() >= budget.slots {
-                return Err(TOO_MANY.to_string());
-            }
             let (low, width) = layout.at(index).ok_or("a value that is too large")?;
-            slots.push(Slot { low, width, count: number.unsigned_abs() });
+            each(Slot { low, width, count: number.unsigned_abs() })?;
         }
         index = index.checked_add(1).ok_or("too many values")?;
     }
-    Ok(slots)
+    Ok(())
 }
 
 /// Which values an index stands for.
@@ -164,7 +158,13 @@ mod tests {
         let lines = include_str!("../../tests/hdr/slots.txt").lines();
         for line in lines.clone() {
             let mut words = line.split(' ');
-            let slots = decode(words.next().unwrap(), &mut Budget::of(0)).unwrap();
+            let mut slots = Vec::new();
+            let text = words.next().unwrap();
+            let keep = |slot| {
+                slots.push(slot);
+                Ok(())
+            };
+            decode(text, &mut Budget::of(0), keep).unwrap();
             let found =
                 slots.iter().map(|slot| format!("{}+{}:{}", slot.low, slot.width, slot.count));
             assert!(found.eq(words.map(str::to_owned)), "{line}");

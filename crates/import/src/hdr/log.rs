@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::{Line, lines, quoted, remark};
+use crate::room::Room;
 use crate::run::{Bucket, Direction, Imported, Interval, Run, Way};
+use crate::series::Series;
 use crate::units::MS;
 
-use super::encoded::{Budget, Slot, TOO_MANY, decode};
+use super::encoded::{Budget, Slot, decode};
 use super::name::NAME;
 
 /// Whether the text is a log.
@@ -19,11 +21,11 @@ pub(super) fn is(text: &str) -> bool {
 
 /// Reads the log: a run per tag.
 pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportError> {
-    let mut runs: Vec<Tagged> = Vec::new();
+    let mut runs: Vec<Box<Tagged>> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut clock = Clock::default();
     let mut budget = Budget::of(text.len());
-    let mut different = 0;
+    let mut room = Room::of(text);
     for line in lines(NAME, text) {
         let trimmed = line.text.trim();
         if trimmed.is_empty() || trimmed.starts_with('"') {
@@ -39,20 +41,23 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
                 .ok_or_else(|| line.error(trimmed, "a tag without an interval"))?,
             None => ("", trimmed),
         };
-        let entry = Entry::of(&line, fields, &mut budget)?;
-        let at = *known.entry(tag).or_insert_with(|| {
-            runs.push(Tagged::new(tag, line.number, clock.absolute(entry.start_s)));
-            runs.len() - 1
-        });
+        let entry = Entry::of(&line, fields)?;
+        let at = match known.get(tag) {
+            Some(at) => *at,
+            None => {
+                room.take(TAG_BYTES + tag.len()).map_err(|what| line.error(trimmed, what))?;
+                runs.push(Box::new(Tagged::new(tag, line.number, clock.absolute(entry.start_s))));
+                known.insert(tag, runs.len() - 1);
+                runs.len() - 1
+            }
+        };
         if let Some(run) = runs.get_mut(at) {
             let since = clock.absolute(entry.start_s) - run.began_s;
-            different += run.add(&line, entry, since)?;
-            if different > budget.slots {
-                return Err(line.error(trimmed, TOO_MANY));
-            }
+            run.add(&line, &entry, since, &mut budget, &mut room)?;
         }
     }
     // All have to agree, for one log has one unit.
+    drop(known);
     let any = runs.iter().any(|run| run.count > 0);
     let nanoseconds = runs.iter().all(|run| run.nanoseconds);
     for run in runs {
@@ -106,54 +111,56 @@ impl Clock {
 }
 
 /// An interval of the log.
-struct Entry {
+struct Entry<'a> {
     start_s: f64,
     length: Figure,
     max: Figure,
-    slots: Vec<Slot>,
+    encoded: &'a str,
 }
 
-impl Entry {
-    fn of(line: &Line<'_>, fields: &str, budget: &mut Budget) -> Result<Self, ImportError> {
+impl<'a> Entry<'a> {
+    fn of(line: &Line<'a>, fields: &'a str) -> Result<Self, ImportError> {
         let mut fields = fields.splitn(4, ',');
         let (Some(start), Some(length), Some(max), Some(encoded)) =
             (fields.next(), fields.next(), fields.next(), fields.next())
         else {
             return Err(line.error(line.text, "an interval has four fields"));
         };
-        let slots = decode(encoded.trim(), budget).map_err(|what| line.error(encoded, what))?;
         Ok(Self {
             start_s: line.figure(start)?.value,
             length: line.figure(length)?,
             max: line.figure(max)?,
-            slots,
+            encoded: encoded.trim(),
         })
     }
 
-    fn count(&self, line: &Line<'_>) -> Result<u64, ImportError> {
-        let sum = self.slots.iter().try_fold(0u64, |sum, slot| sum.checked_add(slot.count));
-        sum.ok_or_else(|| line.error(line.text, "more values than can be counted"))
-    }
-
     /// Whether the longest value is stated in millionths.
-    fn in_millionths(&self) -> bool {
-        let Some(last) = self.slots.last() else { return true };
+    fn in_millionths(&self, last: Option<Slot>) -> bool {
+        let Some(last) = last else { return true };
         let (low, high) = self.max.times(1e6).bounds();
         low <= last.low as f64 + last.width as f64 && high >= last.low as f64
     }
 
-    /// The 99th percentile.
-    fn p99(&self, count: u64) -> Option<Figure> {
+    /// The 99th percentile of this many values.
+    fn p99(&self, count: u64, budget: &mut Budget) -> Result<Option<Figure>, String> {
         let rank = count - count / 100;
-        let mut sum = 0;
-        let slot = self.slots.iter().find(|slot| {
+        let (mut sum, mut found) = (0, None);
+        decode(self.encoded, budget, |slot| {
             sum += slot.count;
-            sum >= rank
+            if sum >= rank && found.is_none() {
+                let half = slot.width as f64 / 2.0;
+                found = Some(Figure { value: slot.low as f64 + half, half });
+            }
+            Ok(())
         })?;
-        let half = slot.width as f64 / 2.0;
-        Some(Figure { value: slot.low as f64 + half, half })
+        Ok(found)
     }
 }
+
+/// Memory of a tag: its run, its first values, and its place in the lists.
+const TAG_BYTES: usize = 1024;
+/// Memory of a value in a sum: a tree's nodes are half full at the least.
+const SLOT_BYTES: usize = 2 * size_of::<(u64, (u64, u64))>();
 
 /// The intervals of a tag.
 struct Tagged {
@@ -185,9 +192,23 @@ impl Tagged {
         }
     }
 
-    /// Adds an interval; how many counts of other values than before it has.
-    fn add(&mut self, line: &Line<'_>, entry: Entry, start_s: f64) -> Result<usize, ImportError> {
-        let count = entry.count(line)?;
+    /// Adds an interval. Its histogram is decoded twice, for the 99th percentile needs the count.
+    fn add(
+        &mut self,
+        line: &Line<'_>,
+        entry: &Entry<'_>,
+        start_s: f64,
+        budget: &mut Budget,
+        room: &mut Room,
+    ) -> Result<(), ImportError> {
+        let wrong = |what: String| line.error(entry.encoded, what);
+        let (mut count, mut last) = (0u64, None);
+        decode(entry.encoded, budget, |slot| {
+            count = count.checked_add(slot.count).ok_or("more values than can be counted")?;
+            last = Some(slot);
+            self.sum(slot, room)
+        })
+        .map_err(wrong)?;
         let length_s = entry.length.value;
         let mut interval =
             Interval { start_s, length_s, way: Some(Way::Both), ..Interval::default() };
@@ -197,33 +218,38 @@ impl Tagged {
         }
         if count > 0 {
             interval.latency_max = Some(entry.max.times(MS));
-            interval.latency_p99 = entry.p99(count);
+            interval.latency_p99 = entry.p99(count, budget).map_err(wrong)?;
         }
-        self.nanoseconds &= entry.in_millionths();
+        self.nanoseconds &= entry.in_millionths(last);
         self.count = self.count.checked_add(count).ok_or_else(|| {
             line.error(
                 line.text,
                 format!("{} has more values than can be counted", quoted(&self.run.name)),
             )
         })?;
-        let before = self.sum.len();
-        for slot in entry.slots {
-            let (width, count) = self.sum.entry(slot.low).or_insert((slot.width, 0));
-            self.mixed |= *width != slot.width;
-            *count += slot.count;
-        }
         self.run.intervals.push(interval);
-        Ok(self.sum.len() - before)
+        Ok(())
+    }
+
+    fn sum(&mut self, slot: Slot, room: &mut Room) -> Result<(), String> {
+        let known = self.sum.len();
+        let (width, count) = self.sum.entry(slot.low).or_insert((slot.width, 0));
+        self.mixed |= *width != slot.width;
+        *count = count.saturating_add(slot.count);
+        if self.sum.len() > known {
+            room.take(SLOT_BYTES)?;
+        }
+        Ok(())
     }
 
     fn run(mut self, nanoseconds: bool) -> Run {
         let mut direction = Direction::new(Way::Both);
         direction.operations = Some(Figure::exact(self.count as f64));
         if !nanoseconds {
-            for interval in &mut self.run.intervals {
-                interval.latency_max = None;
-                interval.latency_p99 = None;
-            }
+            let intervals = std::mem::take(&mut self.run.intervals);
+            let without =
+                |interval: Interval| Interval { latency_max: None, latency_p99: None, ..interval };
+            self.run.intervals = intervals.iter().map(without).collect();
         } else if !self.mixed {
             let mut end = 0;
             let buckets = self.sum.into_iter().map(|(low, (width, count))| {
@@ -235,7 +261,7 @@ impl Tagged {
             });
             direction.latency.histogram = buckets.collect();
             if self.mixed {
-                direction.latency.histogram.clear();
+                direction.latency.histogram = Series::default();
             }
         }
         self.run.directions.push(direction);

@@ -15,6 +15,7 @@ pub(crate) use name::NAME;
 
 use crate::error::ImportError;
 use crate::run::Imported;
+use crate::series::Series;
 
 /// Whether the text is one of the two.
 pub(crate) fn is(text: &str) -> bool {
@@ -26,7 +27,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut imported = Imported {
         tool: "HdrHistogram".into(),
         version: None,
-        runs: Vec::new(),
+        runs: Series::default(),
         left_out: Vec::new(),
     };
     if log::is(text) {

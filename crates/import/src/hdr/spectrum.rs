@@ -77,7 +77,7 @@ impl List {
         let percentile = line.figure(share)?.value;
         let count = line.whole(count)?;
         let latency = &mut self.direction.latency;
-        let last = latency.percentiles.last().map_or(0.0, |last| last.share);
+        let last = latency.percentiles.newest().map_or(0.0, |last| last.share);
         if percentile > 1.0 || percentile < last || self.count.is_some_and(|before| before > count)
         {
             return Err(line.error(share, "percentiles are shares up to 1, in ascending order"));

@@ -13,7 +13,9 @@ use std::collections::HashMap;
 
 use crate::error::ImportError;
 use crate::place::{Line, lines, remark, truncated};
+use crate::room::Room;
 use crate::run::{Imported, Pattern};
+use crate::series::Series;
 
 use rows::Columns;
 
@@ -51,13 +53,18 @@ struct Kind {
 
 /// Reads the file.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "Iometer".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "Iometer".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     let mut part = Part::Nothing;
     let mut specifications: HashMap<String, Vec<Kind>> = HashMap::new();
     // Each part with results ends with a time, and in later versions the test with a line of its own.
     let mut ended = true;
     let mut results = false;
+    let mut room = Room::of(text);
     for line in lines(NAME, text.trim_start_matches('\u{feff}')) {
         if let Some(heading) = line.text.trim().strip_prefix('\'') {
             part = match heading.split(',').next().unwrap_or(heading) {
@@ -113,6 +120,8 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             Part::Version => imported.version = Some(line.text.trim().to_string()),
             Part::Name => {
                 let (name, _) = line.text.split_once(',').unwrap_or((line.text, ""));
+                let size = 2 * (name.len() + size_of::<(String, Vec<Kind>)>());
+                room.take(size).map_err(|what| line.error(name, what))?;
                 specifications.insert(name.to_string(), Vec::new());
                 part = Part::Sizes(name.to_string());
             }
@@ -121,7 +130,10 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
                 if waits {
                     remark(&mut imported.left_out, WAITS);
                 }
-                specifications.entry(name.clone()).or_default().push(kind);
+                room.take(3 * size_of::<Kind>()).map_err(|what| line.error(line.text, what))?;
+                if let Some(kinds) = specifications.get_mut(name) {
+                    kinds.push(kind);
+                }
             }
             Part::Results(columns) => {
                 let Some(mut run) = columns.run(&line)? else { continue };

@@ -4,6 +4,7 @@ use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::Line;
 use crate::run::{Bucket, Direction, Load, Run, Way};
+use crate::series::Series;
 use crate::units::{MIB, MS};
 
 /// The headings of the histogram, each with the upper bound in nanoseconds. Where heading and source differ (`4.7 s`,
@@ -31,6 +32,9 @@ const BUCKETS: [(&str, f64); 21] = [
     ("5 to 10 s", 1e10),
     (">= 10 s", f64::INFINITY),
 ];
+
+/// No version has half as many.
+const MOST_COLUMNS: usize = 256;
 
 /// The columns of a kind of I/O.
 #[derive(Debug)]
@@ -63,6 +67,9 @@ pub(super) struct Columns {
 impl Columns {
     /// Reads the line of headings.
     pub(super) fn of(line: &Line<'_>) -> Result<Self, ImportError> {
+        if line.text.split(',').count() > MOST_COLUMNS {
+            return Err(line.error(line.text, "more columns than Iometer has"));
+        }
         let names: Vec<_> = line.text.split(',').map(str::trim).collect();
         let find = |name: &str| names.iter().position(|known| *known == name);
         let megabytes = |way: &str| {
@@ -107,16 +114,17 @@ impl Columns {
 
     /// The run, if the row is of the whole.
     pub(super) fn run(&self, line: &Line<'_>) -> Result<Option<Run>, ImportError> {
-        let fields: Vec<_> = line.text.split(',').map(str::trim).collect();
-        if fields.first() != Some(&"ALL") {
+        let all = || line.text.split(',').map(str::trim);
+        if all().next() != Some("ALL") {
             return Ok(None);
         }
+        let fields: Vec<_> = all().take(self.count).collect();
         if fields.len() < self.count {
             let last = fields.last().unwrap_or(&line.text);
             return Err(line.error(last, "fewer fields than the line of headings"));
         }
         // A name with a comma would move all that follows it.
-        if let Some(more) = fields.iter().skip(self.count).find(|field| !field.is_empty()) {
+        if let Some(more) = all().skip(self.count).find(|field| !field.is_empty()) {
             return Err(line.error(more, "more fields than the line of headings"));
         }
         let row = Row { line, fields };
@@ -192,8 +200,8 @@ impl Row<'_> {
         Ok(direction)
     }
 
-    fn histogram(&self, first: Option<usize>) -> Result<Vec<Bucket>, ImportError> {
-        let mut buckets = Vec::new();
+    fn histogram(&self, first: Option<usize>) -> Result<Series<Bucket>, ImportError> {
+        let mut buckets = Series::default();
         let Some(first) = first else { return Ok(buckets) };
         let mut low_ns = 0.0;
         for (at, &(_, high_ns)) in BUCKETS.iter().enumerate() {

@@ -12,7 +12,7 @@ fn the_rows_of_the_whole_are_the_runs() {
     let imported = read(NEW).unwrap();
     assert_eq!(imported.version.as_deref(), Some("1.1.0-rc1"));
     assert_eq!(imported.runs.len(), 2);
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!(run.name, "4 KiB; 70% read; 100% random");
     assert_eq!((run.load.request_bytes, run.load.read_share), (Some(4096), Some(0.7)));
     assert_eq!(run.load.pattern, Some(Pattern::Random));
@@ -31,7 +31,7 @@ fn the_rows_of_the_whole_are_the_runs() {
     let write = &run.directions[2];
     assert_eq!((write.way, write.operations.unwrap().value), (Way::Write, 180_000.0));
     assert_eq!(write.bytes.unwrap().value, 180_000.0 * 4096.0);
-    let mixed = &imported.runs[1].load;
+    let mixed = &imported.runs.get(1).unwrap().load;
     assert_eq!((mixed.request_bytes, mixed.read_share), (None, Some(0.5)));
     assert_eq!(mixed.pattern, Some(Pattern::Mixed(0.5)));
     assert_eq!(imported.left_out, [WAITS]);
@@ -39,7 +39,7 @@ fn the_rows_of_the_whole_are_the_runs() {
 
 #[test]
 fn megabytes_of_old_versions_are_binary() {
-    let run = &read(OLD).unwrap().runs[0];
+    let run = &read(OLD).unwrap().runs.get(0).unwrap();
     let figure = run.directions[0].bytes_per_s.unwrap();
     assert_eq!(figure.value, 3200.0 * 65536.0);
     assert_eq!(run.load.working_set_bytes, Some(1 << 30));

@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::Line;
+use crate::room::kept;
 use crate::run::{Direction, Load, Run, Way};
 
 use super::kinds::Kind;
@@ -58,9 +59,9 @@ impl Banner {
         } else if text.starts_with("O_DIRECT") || text.starts_with("VxFS advanced feature") {
             self.direct |= !text.contains("not available");
         } else if text == "Include fsync in write timing" {
-            self.durability.push("fsync at the end, in the time (-e)");
+            self.durable("fsync at the end, in the time (-e)");
         } else if text == "SYNC Mode." {
-            self.durability.push("O_SYNC (-o)");
+            self.durable("O_SYNC (-o)");
         } else if text.starts_with("Using mmap files") {
             self.mapped = true;
         } else if text.to_ascii_lowercase().starts_with("posix async i/o") {
@@ -72,6 +73,12 @@ impl Banner {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    fn durable(&mut self, how: &'static str) {
+        if !self.durability.contains(&how) {
+            self.durability.push(how);
+        }
     }
 
     /// A run of this kind, with records and files of this size, by this number of processes.
@@ -137,8 +144,8 @@ fn target(command: &str) -> Option<String> {
     let mut words = command.split_whitespace();
     while let Some(word) = words.next() {
         match word.strip_prefix("-f").or_else(|| word.strip_prefix("-F")) {
-            Some("") => return words.next().map(str::to_string),
-            Some(attached) => return Some(attached.to_string()),
+            Some("") => return words.next().map(kept),
+            Some(attached) => return Some(kept(attached)),
             None => {}
         }
     }

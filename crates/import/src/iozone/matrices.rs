@@ -4,17 +4,21 @@
 use crate::error::ImportError;
 use crate::place::Line;
 use crate::run::Run;
+use crate::series::Series;
 use crate::units::cut;
 
 use super::banner::{Banner, bytes, direction};
 use super::kinds::{KINDS, Kind};
+
+/// Each is twice the one before it.
+const MOST_RECORDS: usize = 64;
 
 /// The matrices of a report.
 #[derive(Debug, Default)]
 pub(super) struct Matrices {
     /// The one that is being read: its test, and the sizes of records, which come first.
     open: Option<(&'static Kind, Vec<u64>)>,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Series<Run>,
     /// Whether there are shares of CPUs, which have no place in a run.
     pub(super) cpu: bool,
 }
@@ -47,6 +51,11 @@ impl Matrices {
         let Some((kind, sizes)) = &mut self.open else { return Ok(false) };
         if sizes.is_empty() {
             for word in text.split_whitespace() {
+                if sizes.len() == MOST_RECORDS {
+                    return Err(
+                        line.error(word, "more sizes of records than there are powers of two")
+                    );
+                }
                 sizes.push(bytes(line, word.trim_matches('"'))?);
             }
             return Ok(true);

@@ -17,6 +17,7 @@ mod tests;
 use crate::error::ImportError;
 use crate::place::{Line, lines, remark, truncated};
 use crate::run::{Imported, Run};
+use crate::series::Series;
 
 use banner::Banner;
 use matrices::Matrices;
@@ -36,8 +37,12 @@ pub(crate) fn is(text: &str) -> bool {
 
 /// Reads what iozone printed, once or several times.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "iozone".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "iozone".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     let mut section: Option<Section> = None;
     for line in lines(NAME, text) {
         let trimmed = line.text.trim();
@@ -65,7 +70,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
 struct Section {
     banner: Banner,
     columns: Option<Columns>,
-    table: Vec<Run>,
+    table: Series<Run>,
     matrices: Matrices,
     blocks: Blocks,
     /// Whether its end was seen, behind which only reports follow.
@@ -114,10 +119,10 @@ impl Section {
         if imported.version.is_none() {
             imported.version = self.banner.version;
         }
-        imported.runs.extend(self.blocks.runs);
+        imported.runs.append(self.blocks.runs);
         // The report for spreadsheets repeats the table.
         let table = if self.table.is_empty() { self.matrices.runs } else { self.table };
-        imported.runs.extend(table);
+        imported.runs.append(table);
     }
 }
 

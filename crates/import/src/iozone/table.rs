@@ -50,7 +50,7 @@ impl Columns {
             return Ok(None);
         }
         let (file, record) = (bytes(line, size)?, bytes(line, record)?);
-        let values: Vec<_> = with_edges(line.text).skip(2).collect();
+        let values: Vec<_> = with_edges(line.text).skip(2).take(KINDS.len() + 1).collect();
         if values.len() > self.edges.len() {
             return Err(line.error(size, "more numbers than columns"));
         }

@@ -17,10 +17,10 @@ fn rate(run: &Run) -> f64 {
 #[test]
 fn the_place_of_a_number_says_the_test() {
     let imported = sample(include_str!("../../tests/files/iozone/table.txt"));
-    let names: Vec<_> = imported.runs.iter().map(|run| run.name.as_str()).collect();
+    let names: Vec<_> = imported.runs.iter().map(|run| run.name).collect();
     let tests = ["write", "rewrite", "random read", "random write", "stride read"];
     assert_eq!(names, [tests, tests].concat());
-    let run = &imported.runs[7];
+    let run = &imported.runs.get(7).unwrap();
     assert_eq!(run.target.as_deref(), Some("/mnt/disk/test.tmp"));
     assert_eq!(run.load.request_bytes, Some(128 << 10));
     assert_eq!(run.load.working_set_bytes, Some(64 << 20));
@@ -36,7 +36,7 @@ fn the_place_of_a_number_says_the_test() {
 fn operations_are_not_bytes_and_the_report_does_not_count_twice() {
     let imported = sample(include_str!("../../tests/files/iozone/operations.txt"));
     assert_eq!(imported.runs.len(), 12);
-    let last = &imported.runs[11];
+    let last = &imported.runs.get(11).unwrap();
     assert_eq!(last.directions[0].iops.unwrap().value, 3085.0);
     assert_eq!(last.directions[0].bytes_per_s, None);
     assert_eq!(last.load.direct, Some(false));
@@ -46,7 +46,7 @@ fn operations_are_not_bytes_and_the_report_does_not_count_twice() {
 fn a_report_without_a_table_in_microseconds() {
     let imported = sample(include_str!("../../tests/files/iozone/report.txt"));
     assert_eq!(imported.runs.len(), 6);
-    let run = &imported.runs[4];
+    let run = &imported.runs.get(4).unwrap();
     assert_eq!((run.name.as_str(), run.load.request_bytes), ("random read", Some(4096)));
     assert_eq!(run.directions[0].latency.mean.unwrap().bounds(), (47_000.0, 49_000.0));
 }
@@ -55,7 +55,7 @@ fn a_report_without_a_table_in_microseconds() {
 fn processes_are_summed() {
     let imported = sample(include_str!("../../tests/files/iozone/throughput.txt"));
     assert_eq!(imported.runs.len(), 5);
-    let run = &imported.runs[3];
+    let run = &imported.runs.get(3).unwrap();
     assert_eq!((run.name.as_str(), run.directions[0].way), ("mixed workload", Way::Both));
     assert_eq!(rate(run), 132_000.0 * 1024.0);
     assert_eq!((run.load.workers, run.load.working_set_bytes), (Some(4), Some(512 << 20)));

@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::place::{Line, quoted};
 use crate::run::Run;
+use crate::series::Series;
 
 use super::banner::{Banner, Unit, direction};
 use super::kinds::KINDS;
@@ -12,7 +13,7 @@ use super::kinds::KINDS;
 pub(super) struct Blocks {
     /// Whether a block has started and not ended.
     pub(super) open: bool,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Series<Run>,
 }
 
 impl Blocks {

@@ -10,7 +10,9 @@ mod tests;
 use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::{Line, lines, truncated};
+use crate::room::kept;
 use crate::run::{Direction, Imported, Load, Pattern, Run, Way};
+use crate::series::Series;
 use crate::units::{KIB, cut};
 
 /// What this format is called.
@@ -20,6 +22,11 @@ pub(crate) const NAME: &str = "kbench summary";
 pub(crate) fn is(text: &str) -> bool {
     text.contains("FIO Benchmark Summary") || text.contains("FIO Benchmark Comparsion Summary")
 }
+
+/// Volumes side by side.
+const MOST_VOLUMES: usize = 2;
+/// Reads and writes, in each row of each volume.
+const WAYS: usize = 2;
 
 /// What the rows below a heading are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,11 +38,11 @@ enum Measure {
 
 /// Reads the summaries.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut runs = Vec::new();
+    let mut runs = Series::default();
+    // The rows of the last heading: idleness comes behind them.
+    let mut block: Vec<Run> = Vec::new();
     let mut volumes: Vec<String> = Vec::new();
     let mut measure = None;
-    // Where the runs of the last block begin: idleness comes behind its rows.
-    let mut block = 0;
     let mut complete = true;
     for line in lines(NAME, text) {
         let trimmed = line.text.trim();
@@ -47,27 +54,34 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             measure = None;
             volumes.clear();
         } else if let Some(names) = trimmed.strip_prefix("For:") {
-            volumes = names.split(" vs ").map(|name| name.trim().to_string()).collect();
+            if names.split(" vs ").count() > MOST_VOLUMES {
+                return Err(line.error(names, "more volumes than kbench compares"));
+            }
+            volumes = names.split(" vs ").map(|name| kept(name.trim())).collect();
         } else if let Some(heading) = heading(trimmed) {
             measure = Some(heading);
-            block = runs.len();
+            runs.extend(block.drain(..));
         } else if let (Some(measure), Some((label, rest))) = (measure, trimmed.split_once(':')) {
             let pattern = match label {
                 "Random" => Pattern::Random,
                 "Sequential" => Pattern::Sequential,
                 "CPU Idleness" => {
-                    idle(&line, rest, &volumes, runs.get_mut(block..).unwrap_or_default())?;
+                    idle(&line, rest, &volumes, &mut block)?;
                     continue;
                 }
                 _ => continue,
             };
-            row(&line, rest, &volumes, measure, pattern, &mut runs)?;
+            if block.len() > 2 * WAYS * MOST_VOLUMES {
+                return Err(line.error(trimmed, "more rows than kbench prints below a heading"));
+            }
+            row(&line, rest, &volumes, measure, pattern, &mut block)?;
             complete |= measure == Measure::Latency && pattern == Pattern::Sequential;
         }
     }
     if !complete {
         return Err(truncated(NAME, text));
     }
+    runs.extend(block);
     Ok(Imported { tool: "kbench".into(), version: None, runs, left_out: Vec::new() })
 }
 
@@ -87,12 +101,13 @@ fn parts<'a>(
     volumes: &[String],
 ) -> Result<Vec<&'a str>, ImportError> {
     let (values, _) = rest.split_once(" : ").unwrap_or((rest, ""));
-    let parts: Vec<_> = values.split(" vs ").collect();
-    if parts.len() != volumes.len() {
-        let what = format!("values of {} volumes, and {} have names", parts.len(), volumes.len());
+    let parts = values.split(" vs ");
+    let count = parts.clone().count();
+    if count != volumes.len() {
+        let what = format!("values of {count} volumes, and {} have names", volumes.len());
         return Err(line.error(rest.trim_start(), what));
     }
-    Ok(parts)
+    Ok(parts.collect())
 }
 
 /// `96,735 / 89,565`, per volume.

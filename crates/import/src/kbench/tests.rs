@@ -10,16 +10,16 @@ fn each_number_is_a_run() {
     assert!(is(ONE));
     let imported = read(ONE).unwrap();
     assert_eq!(imported.runs.len(), 12);
-    let run = &imported.runs[5];
+    let run = &imported.runs.get(5).unwrap();
     assert_eq!(run.name, "bandwidth, random write");
     assert_eq!(run.target.as_deref(), Some("vol1"));
     assert_eq!(run.load.pattern, Some(Pattern::Random));
     let rate = run.directions[0].bytes_per_s.unwrap();
     assert_eq!((rate.value, rate.half), (312_456.0 * 1024.0, 1024.0));
-    assert_eq!(imported.runs[8].directions[0].latency.mean.unwrap().value, 412_345.0);
-    assert_eq!(imported.runs[0].directions[0].iops.unwrap().value, 23_456.0);
-    assert!((imported.runs[0].cpu_busy.unwrap().value - 0.32).abs() < 1e-12);
-    assert!((imported.runs[11].cpu_busy.unwrap().value - 0.2).abs() < 1e-12);
+    assert_eq!(imported.runs.get(8).unwrap().directions[0].latency.mean.unwrap().value, 412_345.0);
+    assert_eq!(imported.runs.get(0).unwrap().directions[0].iops.unwrap().value, 23_456.0);
+    assert!((imported.runs.get(0).unwrap().cpu_busy.unwrap().value - 0.32).abs() < 1e-12);
+    assert!((imported.runs.get(11).unwrap().cpu_busy.unwrap().value - 0.2).abs() < 1e-12);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn two_volumes_and_the_quick_mode() {
     let of =
         |name: &str| imported.runs.iter().filter(|run| run.target.as_deref() == Some(name)).count();
     assert_eq!((of("local"), of("network")), (6, 6));
-    assert_eq!(imported.runs[2].directions[0].iops.unwrap().value, 12_001.0);
+    assert_eq!(imported.runs.get(2).unwrap().directions[0].iops.unwrap().value, 12_001.0);
 }
 
 #[test]

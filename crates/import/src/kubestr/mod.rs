@@ -6,12 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
+use std::borrow::Cow;
 
 use crate::error::ImportError;
 use crate::figure::Figure;
-use crate::json::{Number, parse};
+use crate::json::{Node, parse};
+use crate::room::kept;
 use crate::run::{Direction, Imported, Load, Pattern, Run, Way};
+use crate::series::Series;
 
 /// What this format is called.
 pub(crate) const NAME: &str = "kubestr JSON";
@@ -23,129 +25,43 @@ pub(crate) fn is(text: &str) -> bool {
         && text.contains("\"fio version\"")
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct File {
-    #[serde(default)]
-    status: Vec<Status>,
-    raw: Option<Raw>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Status {
-    raw: Option<Raw>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Raw {
-    storage_class: Option<Class>,
-    result: Option<Fio>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Class {
-    metadata: Option<Metadata>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    name: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Fio {
-    #[serde(rename = "fio version")]
-    version: Option<String>,
-    #[serde(rename = "global options", default)]
-    global: Options,
-    #[serde(default)]
-    jobs: Vec<Job>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Options {
-    ioengine: Option<String>,
-    direct: Option<String>,
-    bs: Option<String>,
-    iodepth: Option<String>,
-    rw: Option<String>,
-    size: Option<String>,
-    ramp_time: Option<String>,
-    runtime: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Job {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    error: i64,
-    #[serde(rename = "job options", default)]
-    options: Options,
-    #[serde(default)]
-    read: Stats,
-    #[serde(default)]
-    write: Stats,
-    #[serde(default)]
-    trim: Stats,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Stats {
-    io_bytes: Option<Number>,
-    bw_bytes: Option<Number>,
-    iops: Option<Number>,
-    runtime: Option<Number>,
-    total_ios: Option<Number>,
-    #[serde(default)]
-    lat_ns: Times,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Times {
-    min: Option<Number>,
-    max: Option<Number>,
-    mean: Option<Number>,
-    stddev: Option<Number>,
-}
-
 /// Reads the file.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let file: File = parse(NAME, text)?;
-    let wrong = |path: &str, what: &str| ImportError::Wrong {
-        format: NAME,
-        path: path.to_string(),
-        what: what.to_string(),
-    };
-    let raws = file.raw.into_iter().chain(file.status.into_iter().filter_map(|status| status.raw));
-    let Some((class, fio)) =
-        raws.into_iter().find_map(|raw| Some((raw.storage_class, raw.result?)))
-    else {
+    let root = parse(NAME, text, 0)?;
+    root.object()?;
+    let measured = |raw: &Node<'_>| raw.get("result").is_some();
+    let mut raw = root.get("Raw").filter(measured);
+    if let (None, Some(status)) = (&raw, root.get("Status")) {
+        raw = status.entries()?.find_map(|one| one.get("Raw").filter(measured));
+    }
+    let found = raw.as_ref().and_then(|raw| Some((raw, raw.get("result")?)));
+    let Some((raw, fio)) = found else {
         return Err(wrong("Raw.result", "is missing"));
     };
-    let target = class.and_then(|class| class.metadata).and_then(|metadata| metadata.name);
-    let mut runs = Vec::new();
-    for (at, job) in fio.jobs.iter().enumerate() {
+    let metadata = raw.get("storageClass").and_then(|class| class.get("metadata"));
+    let target = metadata.and_then(|metadata| Some(kept(&text_at(&metadata, "name")?)));
+    let global = fio.get("global options");
+    let mut runs = Series::default();
+    let jobs = fio.get("jobs").map(|jobs| jobs.entries()).transpose()?;
+    for (at, job) in jobs.into_iter().flatten().enumerate() {
         let place = format!("Raw.result.jobs[{at}]");
-        if job.error != 0 {
-            return Err(wrong(
-                &format!("{place}.error"),
-                &format!("the job failed: {}", job.error),
-            ));
+        job.object().map_err(|_| wrong(&place, "is not an object"))?;
+        let error = job.get("error").and_then(|error| error.number()).unwrap_or(0.0);
+        if error != 0.0 {
+            let what = format!("the job failed: {error}");
+            return Err(wrong(&format!("{place}.error"), &what));
         }
+        let options = Options { job: job.get("job options"), global: global.as_ref() };
         let mut run = Run {
-            name: job.jobname.clone(),
+            name: text_at(&job, "jobname").unwrap_or_default().into_owned(),
             target: target.clone(),
-            load: load(&job.options, &fio.global),
+            load: load(&options),
             ..Run::default()
         };
-        for (way, stats) in
-            [(Way::Read, &job.read), (Way::Write, &job.write), (Way::Trim, &job.trim)]
-        {
+        for (way, key) in [(Way::Read, "read"), (Way::Write, "write"), (Way::Trim, "trim")] {
+            let Some(stats) = job.get(key) else { continue };
             let direction =
-                direction(way, stats).ok_or_else(|| wrong(&place, "a number below 0"))?;
+                direction(way, &stats).map_err(|_| wrong(&place, "a number below 0"))?;
             if direction != Direction::new(way) {
                 run.directions.push(direction);
             }
@@ -155,7 +71,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     }
     Ok(Imported {
         tool: "kubestr".into(),
-        version: fio.version,
+        version: text_at(&fio, "fio version").map(Cow::into_owned),
         runs,
         left_out: vec![
             "Submission and completion latencies apart, and the shares of CPUs.".to_string(),
@@ -163,27 +79,31 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     })
 }
 
-/// `None` if a number is negative.
-fn direction(way: Way, stats: &Stats) -> Option<Direction> {
-    let all = [&stats.io_bytes, &stats.bw_bytes, &stats.iops, &stats.runtime, &stats.total_ios];
-    let times = &stats.lat_ns;
-    let all = all.into_iter().chain([&times.min, &times.max, &times.mean, &times.stddev]);
-    if all.flatten().any(|number| number.value().is_none_or(|value| value < 0.0)) {
-        return None;
-    }
-    let printed = |number: &Option<Number>| number.as_ref().and_then(Number::printed);
-    let count = |number: &Option<Number>| number.as_ref().and_then(Number::count);
+fn text_at<'a>(node: &Node<'a>, key: &str) -> Option<Cow<'a, str>> {
+    node.get(key)?.text()
+}
+
+fn wrong(path: &str, what: &str) -> ImportError {
+    ImportError::Wrong { format: NAME, path: path.to_string(), what: what.to_string() }
+}
+
+/// An error if a number is negative, or none.
+fn direction(way: Way, stats: &Node<'_>) -> Result<Direction, ImportError> {
+    let count =
+        |key: &str| Ok::<_, ImportError>(stats.amount(key)?.map(|(count, _)| Figure::exact(count)));
     let mut direction = Direction::new(way);
-    direction.operations = count(&stats.total_ios);
-    direction.bytes = count(&stats.io_bytes);
-    direction.iops = printed(&stats.iops).map(single);
-    direction.bytes_per_s = printed(&stats.bw_bytes);
-    direction.runtime_s = printed(&stats.runtime).map(|ms| ms.times(1e-3));
-    direction.latency.min = printed(&times.min);
-    direction.latency.max = printed(&times.max);
-    direction.latency.mean = printed(&times.mean).map(single);
-    direction.latency.sd = printed(&times.stddev).map(single);
-    Some(direction)
+    direction.operations = count("total_ios")?;
+    direction.bytes = count("io_bytes")?;
+    direction.iops = stats.figure("iops")?.map(single);
+    direction.bytes_per_s = stats.figure("bw_bytes")?;
+    direction.runtime_s = stats.figure("runtime")?.map(|ms| ms.times(1e-3));
+    if let Some(times) = stats.get("lat_ns") {
+        direction.latency.min = times.figure("min")?;
+        direction.latency.max = times.figure("max")?;
+        direction.latency.mean = times.figure("mean")?.map(single);
+        direction.latency.sd = times.figure("stddev")?.map(single);
+    }
+    Ok(direction)
 }
 
 /// A number that has passed through 32 bits, of which 24 are digits.
@@ -191,11 +111,22 @@ fn single(figure: Figure) -> Figure {
     Figure { half: figure.value.abs() * f64::from(f32::EPSILON), ..figure }
 }
 
-fn load(job: &Options, global: &Options) -> Load {
-    let option =
-        |of: fn(&Options) -> &Option<String>| of(job).clone().or_else(|| of(global).clone());
-    let order = option(|options| &options.rw);
-    let (pattern, read_share) = match order.as_deref() {
+/// Options of a job, which win, and of all.
+struct Options<'a> {
+    job: Option<Node<'a>>,
+    global: Option<&'a Node<'a>>,
+}
+
+impl Options<'_> {
+    fn get(&self, key: &str) -> Option<String> {
+        let text = |node: &Node<'_>| node.get(key)?.text().map(|text| kept(&text));
+        self.job.as_ref().and_then(text).or_else(|| self.global.and_then(text))
+    }
+}
+
+fn load(options: &Options<'_>) -> Load {
+    let option = |key: &str| options.get(key);
+    let (pattern, read_share) = match option("rw").as_deref() {
         Some("read") => (Some(Pattern::Sequential), Some(1.0)),
         Some("write") => (Some(Pattern::Sequential), Some(0.0)),
         Some("randread") => (Some(Pattern::Random), Some(1.0)),
@@ -205,15 +136,15 @@ fn load(job: &Options, global: &Options) -> Load {
         _ => (None, None),
     };
     Load {
-        request_bytes: option(|options| &options.bs).and_then(|text| bytes(&text)),
+        request_bytes: option("bs").and_then(|text| bytes(&text)),
         read_share,
         pattern,
-        outstanding: option(|options| &options.iodepth).and_then(|text| text.parse().ok()),
-        working_set_bytes: option(|options| &options.size).and_then(|text| bytes(&text)),
-        direct: option(|options| &options.direct).map(|text| text == "1"),
-        engine: option(|options| &options.ioengine),
-        ramp_s: option(|options| &options.ramp_time).and_then(|text| seconds(&text)),
-        duration_s: option(|options| &options.runtime).and_then(|text| seconds(&text)),
+        outstanding: option("iodepth").and_then(|text| text.parse().ok()),
+        working_set_bytes: option("size").and_then(|text| bytes(&text)),
+        direct: option("direct").map(|text| text == "1"),
+        engine: option("ioengine"),
+        ramp_s: option("ramp_time").and_then(|text| seconds(&text)),
+        duration_s: option("runtime").and_then(|text| seconds(&text)),
         ..Load::default()
     }
 }

@@ -10,7 +10,7 @@ fn a_job_is_a_run() {
     let imported = read(TEXT).unwrap();
     assert_eq!(imported.version.as_deref(), Some("fio-3.36"));
     assert_eq!(imported.runs.len(), 2);
-    let run = &imported.runs[0];
+    let run = &imported.runs.get(0).unwrap();
     assert_eq!((run.name.as_str(), run.target.as_deref()), ("read_iops", Some("fast-disks")));
     assert_eq!((run.load.request_bytes, run.load.outstanding), (Some(4096), Some(64)));
     assert_eq!((run.load.ramp_s, run.load.duration_s), (Some(2.0), Some(15.0)));
@@ -22,7 +22,7 @@ fn a_job_is_a_run() {
     assert!(iops.half < 0.01 && iops.half > 1e-4, "{}", iops.half);
     assert_eq!(read.runtime_s.unwrap().bounds(), (14.9995, 15.0005));
     assert_eq!(read.latency.mean, None);
-    let write = &imported.runs[1].directions[0];
+    let write = &imported.runs.get(1).unwrap().directions[0];
     assert_eq!((write.way, write.latency.max.unwrap().value), (Way::Write, 90_123_456.0));
 }
 

@@ -7,6 +7,7 @@ use crate::error::ImportError;
 use crate::figure::Figure;
 use crate::place::{Line, lines, quoted, truncated};
 use crate::run::{Direction, Imported, Interval, Load, Pattern, Run, Way};
+use crate::series::Series;
 use crate::units::{MIB, MS, share};
 
 use super::name::NAME;
@@ -14,16 +15,22 @@ use super::name::NAME;
 /// Rates that stand for `max` and `curve`, in older and later versions.
 const NO_RATES: [f64; 4] = [999_988.0, 9_999_988.0, 999_977.0, 9_999_977.0];
 
+/// No version has half as many.
+const MOST_COLUMNS: usize = 512;
+
 /// Reads the file.
 pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportError> {
     let mut columns: Option<HashMap<&str, usize>> = None;
-    let mut intervals: Vec<Numbered> = Vec::new();
+    let mut intervals = Rows::default();
     let mut last = 1;
     for line in lines(NAME, text) {
         last = line.number;
         let mut words = line.words();
         match words.next() {
             Some("tod") => {
+                if line.words().count() > MOST_COLUMNS {
+                    return Err(line.error(line.text, "more columns than vdbench has"));
+                }
                 columns = Some(line.words().enumerate().map(|(at, name)| (name, at)).collect());
                 continue;
             }
@@ -33,11 +40,12 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
         let Some(columns) = &columns else {
             return Err(line.error(line.text, "no headings of columns before this line"));
         };
-        let row = Row { line: &line, fields: line.words().collect(), columns };
-        if row.fields.len() != columns.len() {
-            let what = format!("{} fields below {} headings", row.fields.len(), columns.len());
+        let count = line.words().count();
+        if count != columns.len() {
+            let what = format!("{count} fields below {} headings", columns.len());
             return Err(line.error(line.text.trim_start(), what));
         }
+        let row = Row { line: &line, fields: line.words().collect(), columns };
         let clock = row.clock()?;
         match row.field("Interval") {
             Some(number) if number.starts_with("avg_") => {
@@ -48,7 +56,7 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
                 let (length_s, placed) = placed(&intervals, first);
                 run.load.ramp_s = length_s.map(|length_s| length_s * (first - 1) as f64);
                 run.intervals = placed;
-                intervals.clear();
+                intervals = Rows::default();
                 if imported.version.is_none() {
                     imported.version = row.field("version").map(str::to_string);
                 }
@@ -56,12 +64,12 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
             }
             Some(number) => {
                 let number = line.whole(number)?;
-                intervals.push(Numbered { number, clock, interval: row.interval()? });
+                intervals.push(number, clock, row.interval()?);
             }
             None => return Err(line.error(line.text, "no column Interval")),
         }
     }
-    if !intervals.is_empty() || imported.runs.is_empty() {
+    if intervals.ends.is_some() || imported.runs.is_empty() {
         return Err(if text.ends_with('\n') {
             ImportError::Truncated { format: NAME, line: last }
         } else {
@@ -75,11 +83,19 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
 #[derive(Debug, Clone, Copy)]
 struct Clock(u64);
 
-/// An interval, without its place in time.
-struct Numbered {
-    number: u64,
-    clock: Clock,
-    interval: Interval,
+/// Intervals with their numbers, without their places in time: a number stands where the start will.
+#[derive(Default)]
+struct Rows {
+    rows: Series<Interval>,
+    /// Of the first one and the last.
+    ends: Option<(Clock, Clock)>,
+}
+
+impl Rows {
+    fn push(&mut self, number: u64, clock: Clock, interval: Interval) {
+        self.ends = Some((self.ends.map_or(clock, |(first, _)| first), clock));
+        self.rows.push(Interval { start_s: number as f64, ..interval });
+    }
 }
 
 /// The first interval that an average has: 2 of `avg_2-9`.
@@ -90,25 +106,19 @@ fn first_of(text: &str) -> Option<u64> {
 
 /// The intervals of the average with their times, and how long each is. The file has no lengths of intervals, which are
 /// whole seconds and the same: they are what is between their ends.
-fn placed(rows: &[Numbered], first: u64) -> (Option<f64>, Vec<Interval>) {
+fn placed(rows: &Rows, first: u64) -> (Option<f64>, Series<Interval>) {
     const DAY_MS: u64 = 86_400_000;
-    let (Some(begin), Some(end)) = (rows.first(), rows.last()) else {
-        return (None, Vec::new());
-    };
-    let between = (end.clock.0 + DAY_MS).saturating_sub(begin.clock.0) % DAY_MS;
-    let count = rows.len() as f64 - 1.0;
+    let Some((begin, end)) = rows.ends else { return (None, Series::default()) };
+    let between = (end.0 + DAY_MS).saturating_sub(begin.0) % DAY_MS;
+    let count = rows.rows.len() as f64 - 1.0;
     let length_s = (between as f64 / 1000.0 / count).round();
     // One alone, or more than a day: nothing says when.
     if !length_s.is_finite() || length_s < 1.0 {
-        return (None, Vec::new());
+        return (None, Series::default());
     }
-    let kept = rows.iter().filter(|row| row.number >= first).enumerate();
-    let intervals = kept
-        .map(|(at, row)| {
-            let start_s = at as f64 * length_s;
-            Interval { start_s, length_s, ..row.interval.clone() }
-        })
-        .collect();
+    let kept = rows.rows.iter().filter(|row| row.start_s >= first as f64).enumerate();
+    let intervals =
+        kept.map(|(at, row)| Interval { start_s: at as f64 * length_s, length_s, ..row }).collect();
     (Some(length_s), intervals)
 }
 

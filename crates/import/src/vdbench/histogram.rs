@@ -3,6 +3,7 @@
 use crate::error::ImportError;
 use crate::place::{Line, lines, remark, truncated};
 use crate::run::{Bucket, Direction, Imported, Run, Way};
+use crate::series::Series;
 use crate::units::MS;
 
 use super::name::NAME;
@@ -15,25 +16,26 @@ pub(super) fn is(text: &str) -> bool {
 /// Reads the file.
 pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportError> {
     let mut open: Option<Open> = None;
+    let mut current: Option<Run> = None;
     let mut title = "";
     for line in lines(NAME, text) {
         let trimmed = line.text.trim();
         if let Some((_, run)) = trimmed.split_once("Starting RD=") {
-            close(&mut open, &line, imported)?;
+            close(&mut open, &line, &mut current, imported)?;
             let name = run.split(|end: char| end == ';' || end.is_whitespace()).next();
-            imported.runs.push(Run {
+            imported.runs.extend(current.replace(Run {
                 name: name.unwrap_or_default().to_string(),
                 place: format!("line {}", line.number),
                 ..Run::default()
-            });
+            }));
         } else if trimmed.starts_with("min(ms)") {
-            close(&mut open, &line, imported)?;
-            open = Some(Open { way: way(title), buckets: Vec::new(), cumulative: 0.0 });
+            close(&mut open, &line, &mut current, imported)?;
+            open = Some(Open { way: way(title), buckets: Series::default(), cumulative: 0.0 });
         } else if let Some(histogram) = &mut open {
             if trimmed.is_empty() {
                 // One empty line comes before the counts, and one behind them.
                 if !histogram.buckets.is_empty() {
-                    close(&mut open, &line, imported)?;
+                    close(&mut open, &line, &mut current, imported)?;
                 }
             } else {
                 histogram.row(&line)?;
@@ -43,6 +45,7 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
             title = trimmed;
         }
     }
+    imported.runs.extend(current);
     if open.is_some() || imported.runs.is_empty() {
         return Err(truncated(NAME, text));
     }
@@ -52,7 +55,7 @@ pub(super) fn read(text: &str, imported: &mut Imported) -> Result<(), ImportErro
 /// A histogram that is being read.
 struct Open {
     way: Option<Way>,
-    buckets: Vec<Bucket>,
+    buckets: Series<Bucket>,
     /// Percent up to the last row.
     cumulative: f64,
 }
@@ -76,7 +79,7 @@ impl Open {
             "max" => f64::INFINITY,
             _ => line.figure(high)?.value * MS,
         };
-        if high_ns <= low_ns || self.buckets.last().is_some_and(|last| last.high_ns > low_ns) {
+        if high_ns <= low_ns || self.buckets.newest().is_some_and(|last| last.high_ns > low_ns) {
             return Err(line.error(text, "the ranges do not ascend"));
         }
         // The separator of thousands is that of the host's language.
@@ -92,6 +95,7 @@ impl Open {
 fn close(
     open: &mut Option<Open>,
     line: &Line<'_>,
+    current: &mut Option<Run>,
     imported: &mut Imported,
 ) -> Result<(), ImportError> {
     let Some(histogram) = open.take() else { return Ok(()) };
@@ -102,14 +106,13 @@ fn close(
         remark(&mut imported.left_out, "Histograms of other operations than reads and writes.");
         return Ok(());
     };
+    let run = current.get_or_insert_with(|| Run { place: "line 1".to_string(), ..Run::default() });
+    if run.directions.iter().any(|known| known.way == way) {
+        return Err(line.error(line.text, "a second histogram of one kind before this line"));
+    }
     let mut direction = Direction::new(way);
     direction.latency.histogram = histogram.buckets;
-    if imported.runs.is_empty() {
-        imported.runs.push(Run { place: "line 1".to_string(), ..Run::default() });
-    }
-    if let Some(run) = imported.runs.last_mut() {
-        run.directions.push(direction);
-    }
+    run.directions.push(direction);
     Ok(())
 }
 

@@ -14,6 +14,7 @@ pub(crate) use name::NAME;
 
 use crate::error::ImportError;
 use crate::run::Imported;
+use crate::series::Series;
 
 /// Whether the text is one of the two files.
 pub(crate) fn is(text: &str) -> bool {
@@ -22,8 +23,12 @@ pub(crate) fn is(text: &str) -> bool {
 
 /// Reads one of the two files.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
-    let mut imported =
-        Imported { tool: "vdbench".into(), version: None, runs: Vec::new(), left_out: Vec::new() };
+    let mut imported = Imported {
+        tool: "vdbench".into(),
+        version: None,
+        runs: Series::default(),
+        left_out: Vec::new(),
+    };
     if is_flat(text) {
         flat::read(text, &mut imported)?;
     } else {

@@ -108,11 +108,15 @@ mod tests {
         read.latency.percentiles = vec![
             Percentile { share: 0.5, ns: Figure { value: 8e5, half: 0.5 } },
             Percentile { share: 0.999, ns: Figure { value: 9e5, half: 0.25 } },
-        ];
+        ]
+        .into_iter()
+        .collect();
         read.latency.histogram = vec![
             Bucket { low_ns: 0.0, high_ns: 1000.0, count: 4 },
             Bucket { low_ns: 1000.0, high_ns: f64::INFINITY, count: u64::MAX >> 1 },
-        ];
+        ]
+        .into_iter()
+        .collect();
         let full = Run {
             name: "night".into(),
             place: "jobs[0]".into(),
@@ -148,7 +152,9 @@ mod tests {
                     latency_max: figure(5.0),
                 },
                 Interval::default(),
-            ],
+            ]
+            .into_iter()
+            .collect(),
             errors: Some(0),
         };
         let of = |pattern| Run { load: Load { pattern, ..Load::default() }, ..Run::default() };
@@ -158,7 +164,7 @@ mod tests {
             imported: Imported {
                 tool: "fio".into(),
                 version: version.map(Into::into),
-                runs,
+                runs: runs.into_iter().collect(),
                 left_out: vec!["One \"thing\".".into()],
             },
         };
@@ -185,7 +191,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("kept.db");
         let mut sources = sources();
-        sources[0].imported.runs[0].errors = Some(u64::MAX);
+        let runs = sources[0].imported.runs.iter();
+        let runs = runs.map(|run| Run { errors: Some(u64::MAX), ..run });
+        sources[0].imported.runs = runs.collect();
         assert!(write_imported(&path, &sources, "0.1.0").is_err());
         assert!(!path.exists());
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Params, Result, Row};
 use stormeter_import::{
-    Bucket, Direction, Figure, Imported, Interval, Latency, Load, Percentile, Run,
+    Bucket, Direction, Figure, Imported, Interval, Latency, Load, Percentile, Run, Series,
 };
 
 use super::ImportedSource;
@@ -15,7 +15,7 @@ pub(super) fn sources(connection: &Connection) -> Result<Vec<ImportedSource>> {
         let imported = Imported {
             tool: word(row, "tool")?.into(),
             version: row.get("version")?,
-            runs: Vec::new(),
+            runs: Series::default(),
             left_out: json(row, "left_out")?,
         };
         Ok((id, ImportedSource { file: word(row, "file")?, imported }))
@@ -32,7 +32,9 @@ pub(super) fn sources(connection: &Connection) -> Result<Vec<ImportedSource>> {
             "SELECT * FROM interval WHERE run_id = ? ORDER BY number",
             [id],
             interval,
-        )?;
+        )?
+        .into_iter()
+        .collect();
         let source = sources.iter_mut().find(|(id, _)| *id == source);
         let (_, source) = source.ok_or_else(|| strange("a run of no source"))?;
         source.imported.runs.push(run);
@@ -80,7 +82,7 @@ fn run(row: &Row<'_>) -> Result<Run> {
         directions: Vec::new(),
         outstanding_mean: figure(row, "outstanding_mean")?,
         cpu_busy: figure(row, "cpu_busy")?,
-        intervals: Vec::new(),
+        intervals: Series::default(),
         errors: optional_count(row, "errors")?,
     })
 }
@@ -117,14 +119,18 @@ fn directions(connection: &Connection, run: i64) -> Result<Vec<Direction>> {
                 let ns = Figure { value: row.get(1)?, half: row.get(2)? };
                 Ok(Percentile { share: row.get(0)?, ns })
             },
-        )?;
+        )?
+        .into_iter()
+        .collect();
         latency.histogram = all(
             connection,
             "SELECT low_ns, high_ns, count FROM bucket \
              WHERE run_id = ? AND direction = ? ORDER BY number",
             of,
             |row| Ok(Bucket { low_ns: row.get(0)?, high_ns: row.get(1)?, count: count(row, 2)? }),
-        )?;
+        )?
+        .into_iter()
+        .collect();
     }
     Ok(directions.into_iter().map(|(_, direction)| direction).collect())
 }

@@ -19,7 +19,7 @@ pub(super) fn sources(connection: &Connection, sources: &[ImportedSource]) -> Re
             .set("left_out", to_json(&imported.left_out)?)
             .insert(connection, "source")?;
         for run in &imported.runs {
-            self::run(connection, (id, next_run), run)?;
+            self::run(connection, (id, next_run), &run)?;
             next_run += 1;
         }
     }
@@ -58,7 +58,7 @@ fn run(connection: &Connection, (source, id): (i64, i64), run: &Run) -> Result<(
         self::direction(connection, (id, number), direction)?;
     }
     for (number, interval) in (0i64..).zip(&run.intervals) {
-        self::interval(connection, (id, number), interval)?;
+        self::interval(connection, (id, number), &interval)?;
     }
     Ok(())
 }

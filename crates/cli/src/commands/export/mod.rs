@@ -39,7 +39,8 @@ fn test_report(conclusion: Conclusion) -> String {
     junit(&report.header.plan.study, &cases::of_report(&report))
 }
 
-fn results(conclusion: &Conclusion) -> Results<'_> {
+/// The cells and the trials that count.
+pub(crate) fn results(conclusion: &Conclusion) -> Results<'_> {
     let Conclusion { header, trials, .. } = conclusion;
     let plan = &header.plan;
     let is_null = header.datastores.iter().map(|store| store.kind == "null").collect();
