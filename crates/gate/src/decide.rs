@@ -10,7 +10,7 @@ use stormeter_statistics::holm::adjusted_p_values;
 use stormeter_study::Metric;
 use thiserror::Error;
 
-use crate::likeness;
+use crate::likeness::{self, Difference};
 use crate::run::{Aspect, GateRun};
 
 /// What is judged, and how strictly.
@@ -24,17 +24,6 @@ pub struct GateOptions {
     pub alpha: f64,
     /// In what runs may differ.
     pub may_differ: BTreeSet<Aspect>,
-}
-
-/// Something in which runs differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Difference {
-    /// In what.
-    pub aspect: Aspect,
-    /// What the earlier run has and the new one has not.
-    pub earlier: String,
-    /// The reverse.
-    pub new: String,
 }
 
 /// Why there is no decision.

@@ -15,7 +15,8 @@ mod run;
 mod sides;
 mod words;
 
-pub use decide::{CellJudgement, Difference, Gate, GateError, GateOptions, GateOutcome, gate};
+pub use decide::{CellJudgement, Gate, GateError, GateOptions, GateOutcome, gate};
+pub use likeness::Difference;
 pub use of_import::of_import;
 pub use of_results::of_results;
 pub use outputs::{annotations, junit, markdown};

@@ -1,7 +1,20 @@
 //! In what two runs, or two cells, differ.
 
-use crate::decide::Difference;
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::run::Aspect;
+
+/// Something in which runs differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// In what.
+    pub aspect: Aspect,
+    /// What the earlier run has and the new one has not.
+    pub earlier: String,
+    /// The reverse.
+    pub new: String,
+}
 
 /// The aspects that both state, differently.
 pub(crate) fn differences(

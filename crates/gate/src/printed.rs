@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stormeter_schema::schema_of;
 
-use crate::decide::{Difference, Gate, GateOutcome};
+use crate::decide::{Gate, GateOutcome};
+use crate::likeness::Difference;
 use crate::words::{change, grounds, headline, verdict};
 
 /// Version of the printed form; a field that changes its meaning changes it.

@@ -2,7 +2,8 @@
 
 use stormeter_statistics::gate::{GateVerdict, MOST_RUNS};
 
-use crate::decide::{CellJudgement, Difference, Gate, GateOutcome};
+use crate::decide::{CellJudgement, Gate, GateOutcome};
+use crate::likeness::Difference;
 
 /// The first line: what to do.
 pub(crate) fn headline(gate: &Gate) -> String {

@@ -351,7 +351,7 @@ fn logs_of_single_operations_are_counted() {
     let [iops, rate] = [first.iops, first.bytes_per_s].map(|rate| rate.unwrap().value);
     assert!((iops * first.length_s - 100.0).abs() < 1e-9, "{first:?}");
     assert!((rate - 4096.0 * iops).abs() < 1e-6, "{first:?}");
-    assert_consistent(&run);
+    assert_consistent(run);
 }
 
 #[test]

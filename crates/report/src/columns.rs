@@ -63,7 +63,7 @@ impl Columns<'_> {
         let mut lines = Vec::new();
         for row in body {
             let Some((first, others)) = row.as_ref().split_first() else { continue };
-            // A row without a name of its own goes on with what is named above it.
+            // A row without a name of its own is of what is named above it.
             if !first.is_empty() {
                 lines.extend(wrap(first, width, &indent, &hang));
             }

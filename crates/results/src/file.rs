@@ -12,15 +12,13 @@ use crate::assumed::AssumedEffect;
 use crate::component::Elasticity;
 use crate::error::ResultsError;
 use crate::finished::{Event, Finished};
-use crate::format::FORMAT_VERSION;
+use crate::format::{APPLICATION_ID, FORMAT_VERSION, IMPORTED_ID};
 use crate::header::Header;
 use crate::host::HostShare;
 use crate::lock::RunLock;
 use crate::trial::{Phase, TrialRecord};
-use crate::{assumed, comparison, component, early, host, imported, read, write};
+use crate::{assumed, comparison, component, early, host, read, write};
 
-/// "strm" as SQLite's four-byte application id, which identifies the file to us and to `file`.
-const APPLICATION_ID: i32 = i32::from_be_bytes(*b"strm");
 /// SQLite's header and the place of the application id in it (<https://www.sqlite.org/fileformat.html>).
 const HEAD_BYTES: u64 = 100;
 const APPLICATION_ID_AT: usize = 68;
@@ -415,7 +413,7 @@ pub(crate) fn check(
     let id: i32 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(sqlite)?;
     if id != application_id {
-        return Err(match imported::is_imported(id) {
+        return Err(match id == IMPORTED_ID {
             true => ResultsError::Imported { path: path.into() },
             false => ResultsError::NotResults { path: path.into() },
         });

@@ -5,6 +5,7 @@
 
 mod read;
 mod row;
+mod source;
 mod write;
 
 use std::fs::OpenOptions;
@@ -12,24 +13,14 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
-use stormeter_import::Imported;
+pub use source::ImportedSource;
 
 use crate::error::ResultsError;
 use crate::file::{check, connect, regular_file_bytes};
+use crate::format::IMPORTED_ID;
 
-/// "stri" as SQLite's four-byte application id.
-const APPLICATION_ID: i32 = i32::from_be_bytes(*b"stri");
 /// The form of the tables.
 const FORMAT_VERSION: i32 = 1;
-
-/// A file of another tool, and what it says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ImportedSource {
-    /// Its path, as it was named.
-    pub file: String,
-    /// What it says.
-    pub imported: Imported,
-}
 
 /// Keeps results of other tools in a new file at `path`, all of them or none. `version` is that of this program.
 ///
@@ -52,7 +43,7 @@ pub fn write_imported(
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?;
         let transaction = connection.transaction()?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "application_id", IMPORTED_ID)?;
         transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
         transaction.execute_batch(include_str!("imported.sql"))?;
         crate::write::meta(&transaction, "stormeter_version", &version)?;
@@ -73,20 +64,15 @@ pub fn write_imported(
 pub fn read_imported(path: &Path) -> Result<Vec<ImportedSource>, ResultsError> {
     regular_file_bytes(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    check(&connection, path, (APPLICATION_ID, FORMAT_VERSION))?;
+    check(&connection, path, (IMPORTED_ID, FORMAT_VERSION))?;
     read::sources(&connection).map_err(|error| ResultsError::from_sqlite(path, error))
-}
-
-/// Whether a file keeps results of other tools.
-pub(crate) fn is_imported(application_id: i32) -> bool {
-    application_id == APPLICATION_ID
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use stormeter_import::{
-        Bucket, Direction, Figure, Interval, Load, Pattern, Percentile, Run, Way,
+        Bucket, Direction, Figure, Imported, Interval, Load, Pattern, Percentile, Run, Way,
     };
 
     fn figure(value: f64) -> Option<Figure> {

@@ -5,8 +5,8 @@ use stormeter_import::{
     Bucket, Direction, Figure, Imported, Interval, Latency, Load, Percentile, Run, Series,
 };
 
-use super::ImportedSource;
 use super::row::{figure, pattern, way};
+use super::source::ImportedSource;
 use crate::column::{count, json, optional_count, strange, word};
 
 pub(super) fn sources(connection: &Connection) -> Result<Vec<ImportedSource>> {

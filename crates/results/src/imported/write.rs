@@ -4,8 +4,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Result, params_from_iter};
 use stormeter_import::{Direction, Figure, Interval, Run};
 
-use super::ImportedSource;
 use super::row::{name_of_way, words_of_pattern};
+use super::source::ImportedSource;
 use crate::column::{int, to_json};
 
 pub(super) fn sources(connection: &Connection, sources: &[ImportedSource]) -> Result<()> {
