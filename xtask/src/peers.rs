@@ -259,6 +259,8 @@ fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -281,8 +283,10 @@ mod tests {
         let name = format!("stormeter-policy-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         let policy = Policy::refuse(&path).unwrap();
-        let status = Command::new(&path).status().unwrap();
+        // Executed by itself it would be busy while a child that another test has just forked holds it open.
+        let status = Command::new("sh").arg(&path).status().unwrap();
         assert_eq!(status.code(), Some(101));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o111, 0o111);
         let second = Policy::refuse(&path).unwrap();
         drop(second);
         assert!(path.exists());

@@ -43,7 +43,7 @@ Examples:
   stormeter compare /srv/vm /mnt/nas --verify            check every read
   stormeter compare /srv/vm /mnt/nas --resume            after an interruption
   stormeter compare old.db new.db                        results that exist
-  stormeter compare nas=a.json nas=b.json san=c.json     of other tools; a and b repeat each other")]
+  stormeter compare nas=1.json nas=2.json san=3.json     nas has two runs")]
 pub(crate) struct CompareOptions {
     /// Two or more datastores, or files with results; NAME=… names one
     #[arg(required = true, value_name = "DATASTORE")]

@@ -1,5 +1,6 @@
 //! Files with results, of this program or of others, recognised by their content.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use stormeter_conclude::{Conclusion, conclude};
@@ -9,6 +10,11 @@ use stormeter_results::{ImportedSource, ResultsError, ResultsFile, read_imported
 
 use crate::exit::Failure;
 use crate::results_place::found;
+
+/// Enough to recognise a database.
+const HEAD_BYTES: u64 = 16;
+/// The most that is read of other files, which are held in memory.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// What a file is.
 pub(crate) enum Source {
@@ -23,13 +29,21 @@ pub(crate) enum Source {
 /// Reads a file of any kind.
 pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let unread = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
+    let mut file = std::fs::File::open(path).map_err(unread)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(HEAD_BYTES).read_to_end(&mut bytes).map_err(unread)?;
     if bytes.starts_with(b"SQLite format 3") {
         return match ResultsFile::open(path) {
             Ok(file) => Ok(Source::Results(Box::new(conclude(&file)?))),
             Err(ResultsError::Imported { .. }) => Ok(Source::Imported(read_imported(path)?)),
             Err(error) => Err(error.into()),
         };
+    }
+    // A disk image may be named by mistake.
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(wrong("is larger than 1GiB, and no results that are read here are".into()));
     }
     let text =
         String::from_utf8(bytes).map_err(|_| wrong("is neither text nor a results file".into()))?;

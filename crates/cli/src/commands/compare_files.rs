@@ -14,7 +14,7 @@ use crate::color::Color;
 use crate::exit::{Exit, Failure};
 use crate::output::{check_outputs, layout, present};
 use crate::results_place::found;
-use crate::sources;
+use crate::sources::{self, Source};
 
 /// Confidence level of the intervals.
 const LEVEL: f64 = 0.95;
@@ -23,15 +23,19 @@ const MARGIN: f64 = 0.05;
 
 /// Whether these are files with results rather than datastores: no datastore is a regular file.
 pub(crate) fn are_files(urls: &[String]) -> Result<bool, Failure> {
-    let is_file = |url: &String| found(Path::new(url)).is_file();
-    let Some(file) = urls.iter().find(|url| is_file(url)) else { return Ok(false) };
-    match urls.iter().find(|url| !is_file(url)) {
-        None => Ok(true),
-        Some(other) => Err(Failure::Usage(format!(
-            "{file} is a file with results, and {other} is none; compare results with results, or \
-             datastores with datastores"
-        ))),
+    let is_file = |url: &&String| found(Path::new(url)).is_file();
+    let (files, others): (Vec<&String>, Vec<&String>) = urls.iter().partition(is_file);
+    let Some(other) = others.first() else { return Ok(true) };
+    for file in files {
+        // Any other file is no datastore either, which is said when it is opened as one.
+        if !matches!(sources::read(&found(Path::new(file)))?, Source::Text(_)) {
+            return Err(Failure::Usage(format!(
+                "{file} is a file with results, and {other} is none; compare results with results, or \
+                 datastores with datastores"
+            )));
+        }
     }
+    Ok(false)
 }
 
 /// Compares the runs in files: those of one name are repetitions.
