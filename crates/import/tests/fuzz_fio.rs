@@ -6,23 +6,11 @@
 
 use std::path::Path;
 
+mod random;
+
 use stormeter_import::{FioLogKind, ImportError, Imported, read_fio, read_fio_log};
 
-/// Marsaglia's xorshift, 64 bits.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-}
+use crate::random::Random;
 
 /// What is put into files: numbers at the edges, and signs of JSON and of tables.
 const PIECES: &[&str] = &[

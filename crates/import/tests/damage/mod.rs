@@ -1,20 +1,9 @@
 //! Random damage to a text; the number of the run is its seed.
 
-/// Marsaglia's xorshift.
-struct Random(u64);
+#[path = "../random/mod.rs"]
+mod random;
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
+use random::Random;
 
 /// The text with up to four damages.
 pub(crate) fn damaged(text: &str, seed: u64) -> String {
