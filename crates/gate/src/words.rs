@@ -1,5 +1,6 @@
 //! A gate in words. This is the one place that words it.
 
+use stormeter_report::wrap;
 use stormeter_statistics::gate::{GateVerdict, MOST_RUNS};
 
 use crate::decide::{CellJudgement, Gate, GateOutcome};
@@ -154,17 +155,6 @@ fn mark(verdict: GateVerdict) -> &'static str {
 
 /// Lines of at most this width, indented below the subject.
 fn wrapped(text: &str, width: usize) -> String {
-    const INDENT: &str = "       ";
-    let mut lines = String::new();
-    let mut line = INDENT.to_owned();
-    for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > width && line != INDENT {
-            lines += &line;
-            lines.push('\n');
-            line = INDENT.to_owned();
-        }
-        line.push(' ');
-        line += word;
-    }
-    lines + &line + "\n"
+    const INDENT: &str = "        ";
+    wrap(text, width, INDENT, INDENT).into_iter().map(|line| line + "\n").collect()
 }
