@@ -5,9 +5,12 @@
 
 mod bench;
 mod ceph;
+mod changelog;
 mod checks;
 mod child;
+mod cross;
 mod deny;
+mod dist;
 mod elf;
 mod fuzz;
 mod lab;
@@ -22,6 +25,7 @@ mod repository;
 mod static_binary;
 mod steps;
 mod studies;
+mod target;
 mod test_programs;
 mod tidy;
 mod truth;
@@ -39,6 +43,7 @@ cargo xtask CHORE
   tidy [--write]       check layers, clocks, file lengths, licences and wording; --write redraws the layers
   bench [ARGUMENT]…    benchmarks compared with fio (arguments go to stormeter-bench)
   truth [WHICH]        check the simulator against theory, published findings, this machine and a lab on it; leave the machine alone
+  dist [--twice]       make the packages of a release in target/dist; --twice compares two builds, --quick is for trying
   static               build, inspect and try the static binary (musl)
   peers                install the programs that the checks need, where possible
   fuzz [RUNS]          fuzz decoders, sessions, importers and tables with mutated input, for a long time
@@ -64,7 +69,9 @@ fn main() -> ExitCode {
 }
 
 fn run(chore: &str, rest: &[String]) -> Result<(), String> {
-    if !rest.is_empty() && !matches!(chore, "test" | "tidy" | "bench" | "fuzz" | "truth" | "ceph") {
+    if !rest.is_empty()
+        && !matches!(chore, "test" | "tidy" | "bench" | "fuzz" | "truth" | "ceph" | "dist")
+    {
         return Err(format!("'{chore}' takes no arguments; see cargo xtask help"));
     }
     match chore {
@@ -85,6 +92,7 @@ fn run(chore: &str, rest: &[String]) -> Result<(), String> {
         "truth" => truth::run(&repository, rest.first().map(String::as_str)),
         "fuzz" => fuzz::run(&repository, rest),
         "ceph" => ceph::run(&repository, rest),
+        "dist" => dist::run(&repository, rest),
         "static" => static_binary::run(&repository),
         "peers" => peers::run(&repository),
         "readers" => readers::run(&repository),
@@ -105,9 +113,10 @@ mod tests {
 
     #[test]
     fn the_chores_are_those_that_the_help_tells_of() {
-        for name in
-            ["test", "tidy", "bench", "truth", "static", "peers", "ceph", "readers", "deny", "help"]
-        {
+        for name in [
+            "test", "tidy", "bench", "truth", "dist", "static", "peers", "ceph", "readers", "deny",
+            "help",
+        ] {
             assert!(is_chore(name), "{name}");
         }
         assert!(!is_chore("cargo") && !is_chore("") && !is_chore("tests"));

@@ -37,8 +37,15 @@ pub(crate) struct Dependency {
 pub(crate) fn packages(repository: &Repository) -> Result<Vec<Package>, String> {
     let version = output(repository.command("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or("rustc -vV names no host")?;
-    let arguments = ["metadata", "--format-version", "1", "--filter-platform", host];
+    packages_for(repository, host.ok_or("rustc -vV names no host")?)
+}
+
+/// All packages that are built for a target.
+///
+/// # Errors
+/// cargo fails or prints something unexpected.
+pub(crate) fn packages_for(repository: &Repository, triple: &str) -> Result<Vec<Package>, String> {
+    let arguments = ["metadata", "--format-version", "1", "--filter-platform", triple];
     let text = output(&mut repository.cargo(&arguments))?;
     let value = serde_json::from_str(&text)
         .map_err(|error| format!("cargo metadata cannot be read: {error}"))?;

@@ -9,9 +9,11 @@ use std::process::Command;
 
 use crate::child::{output, succeed};
 use crate::repository::{Repository, search_path};
+use crate::target::{AARCH64, X86_64};
 
-/// The target triple of the static binary.
-pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
+/// The target triples of the static binaries.
+pub(crate) const MUSL: &str = X86_64.triple;
+pub(crate) const MUSL_ARM: &str = AARCH64.triple;
 
 /// A program that the checks use.
 struct Peer {
@@ -31,6 +33,14 @@ const PEERS: &[Peer] = &[
     peer("iperf3", "iperf3", "its results are read and audited"),
     peer("valgrind", "valgrind", "counts instructions"),
     peer("musl-gcc", "musl-tools", "SQLite in the static binary"),
+    peer("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "the same for 64-bit ARM"),
+    peer("qemu-aarch64", "qemu-user", "runs that"),
+    peer("dpkg-deb", "dpkg", "makes Debian's packages"),
+    peer("lintian", "lintian", "checks them"),
+    peer("mmdebstrap", "mmdebstrap", "a clean Debian to install them in"),
+    peer("rpmbuild", "rpm", "makes RPM's packages"),
+    peer("podman", "podman", "runs the image"),
+    peer("runc", "runc", "its containers, also where control groups are of the old form"),
     peer("mkfs.ext4", "e2fsprogs", "devices that hold data"),
     peer("losetup", "mount", "devices for tests"),
     peer("mount", "mount", "devices in use"),
@@ -116,7 +126,8 @@ pub(crate) fn install(repository: &Repository) -> Result<String, String> {
     for (what, present, arguments) in [
         ("rustfmt", has_component(repository, "fmt"), ["component", "add", "rustfmt"]),
         ("clippy", has_component(repository, "clippy"), ["component", "add", "clippy"]),
-        (MUSL, has_musl(repository), ["target", "add", MUSL]),
+        (MUSL, has_target(repository, MUSL), ["target", "add", MUSL]),
+        (MUSL_ARM, has_target(repository, MUSL_ARM), ["target", "add", MUSL_ARM]),
     ] {
         if present {
             continue;
@@ -137,10 +148,15 @@ pub(crate) fn install(repository: &Repository) -> Result<String, String> {
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const REFUSE: &str = "#!/bin/sh\nexit 101\n";
 /// Units that would start at the next boot.
-const DAEMONS: [&str; 7] = [
+const DAEMONS: [&str; 12] = [
     "ceph-crash.service",
     "nfs-ganesha.service",
     "nfs-ganesha-lock.service",
+    "podman-auto-update.service",
+    "podman-auto-update.timer",
+    "podman-restart.service",
+    "podman.service",
+    "podman.socket",
     "rpcbind.service",
     "rpcbind.socket",
     "smartmontools.service",
@@ -222,10 +238,10 @@ fn missing_packages() -> Vec<&'static str> {
     packages
 }
 
-/// The names of the missing programs; the static target counts as one.
+/// The names of the missing programs; a target counts as one.
 pub(crate) fn missing(repository: &Repository, needs: &[&'static str]) -> Vec<&'static str> {
     let is_missing = |need: &&'static str| match *need {
-        MUSL => !has_musl(repository),
+        MUSL | MUSL_ARM => !has_target(repository, need),
         "rustfmt" => !has_component(repository, "fmt"),
         "clippy" => !has_component(repository, "clippy"),
         program => find(program).is_none(),
@@ -237,9 +253,9 @@ fn has_component(repository: &Repository, subcommand: &str) -> bool {
     output(&mut repository.cargo(&[subcommand, "--version"])).is_ok()
 }
 
-fn has_musl(repository: &Repository) -> bool {
+fn has_target(repository: &Repository, triple: &str) -> bool {
     let mut rustc = repository.command("rustc");
-    rustc.args(["--print", "target-libdir", "--target", MUSL]);
+    rustc.args(["--print", "target-libdir", "--target", triple]);
     output(&mut rustc).is_ok_and(|directory| PathBuf::from(directory.trim()).is_dir())
 }
 

@@ -6,11 +6,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::checks::is_ci;
-use crate::child::{output, succeed};
+use crate::child::{line, output, succeed};
+use crate::cross;
 use crate::elf::dynamic_parts;
-use crate::peers::{self, MUSL};
+use crate::peers;
 use crate::repository::{Repository, without_user};
 use crate::steps::Finding;
+use crate::target::{Target, X86_64};
 
 /// A file that is copied around must be small.
 const LIMIT_BYTES: u64 = 20_000_000;
@@ -21,7 +23,7 @@ const INCONCLUSIVE: i32 = 4;
 /// The chore `static`.
 pub(crate) fn run(repository: &Repository) -> Result<(), String> {
     peers::install(repository)?;
-    println!("{}", look_at(&build(repository, Haste::None)?, repository)?);
+    println!("{}", look_at(&build(repository, X86_64, Haste::None)?, repository)?);
     Ok(())
 }
 
@@ -34,18 +36,41 @@ pub(crate) fn check(repository: &Repository) -> Finding {
 /// built without link-time optimisation: that takes a minute, and this binary's instructions are not
 /// counted.
 pub(crate) fn for_checks(repository: &Repository) -> Result<PathBuf, String> {
-    build(repository, if is_ci() { Haste::Some } else { Haste::None })
+    build(repository, X86_64, Haste::for_checks())
 }
 
 /// Whether a quick build matters more than a fast program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Haste {
+pub(crate) enum Haste {
     /// As released.
     None,
     Some,
 }
 
+impl Haste {
+    /// That of the checks.
+    pub(crate) fn for_checks() -> Self {
+        if is_ci() { Self::Some } else { Self::None }
+    }
+}
+
 fn look_at(binary: &Path, repository: &Repository) -> Finding {
+    let bytes = inspect(binary)?;
+    let start = || Command::new(binary);
+    let quickest = quickest_start(&start)?;
+    try_out(repository, &start)?;
+    Ok(format!(
+        "{:.1} MB, no interpreter, no library; starts in {:.1} ms (best of {STARTS}); compares",
+        bytes as f64 / 1e6,
+        quickest.as_secs_f64() * 1e3
+    ))
+}
+
+/// Checks that it is static and small; returns its size in bytes.
+///
+/// # Errors
+/// It is not.
+pub(crate) fn inspect(binary: &Path) -> Result<u64, String> {
     let file = std::fs::read(binary)
         .map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     let parts = dynamic_parts(&file).map_err(|error| format!("{}: {error}", binary.display()))?;
@@ -59,23 +84,29 @@ fn look_at(binary: &Path, repository: &Repository) -> Finding {
             binary.display()
         ));
     }
-    let start = quickest_start(binary)?;
-    print_schema(repository, binary)?;
-    compare(repository, binary)?;
-    Ok(format!(
-        "{:.1} MB, no interpreter, no library; starts in {:.1} ms (best of {STARTS}); compares",
-        bytes as f64 / 1e6,
-        start.as_secs_f64() * 1e3
-    ))
+    Ok(bytes)
 }
 
-fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
-    let mut cargo =
-        repository.cargo(&["build", "--release", "--package", "stormeter", "--target", MUSL]);
-    // SQLite is C and must be compiled against the same C library.
-    cargo.env("CC_x86_64_unknown_linux_musl", "musl-gcc");
-    // At a fixed address it needs no table of relocations, a sixteenth of its size.
-    cargo.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS", "-C relocation-model=static");
+/// Checks that it tells its version, prints the committed schema and does real work. `start` calls it, directly or
+/// through an emulator.
+///
+/// # Errors
+/// It does not.
+pub(crate) fn try_out(repository: &Repository, start: &dyn Fn() -> Command) -> Result<(), String> {
+    tell_version(start)?;
+    print_schema(repository, start)?;
+    compare(repository, start)
+}
+
+/// Builds it for a target.
+pub(crate) fn build(
+    repository: &Repository,
+    target: Target,
+    haste: Haste,
+) -> Result<PathBuf, String> {
+    let arguments = ["build", "--release", "--package", "stormeter", "--target", target.triple];
+    let mut cargo = repository.cargo(&arguments);
+    cross::prepare(&mut cargo, repository, target)?;
     // Every guest of a lab has it in memory, where the names of functions are a fifth of it.
     cargo.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     let head = ["rev-parse", "--short=12", "HEAD"];
@@ -93,48 +124,53 @@ fn build(repository: &Repository, haste: Haste) -> Result<PathBuf, String> {
         cargo.args(["--config", "profile.release.package.libsqlite3-sys.opt-level=1"]);
     }
     succeed(&mut cargo)?;
-    Ok(repository.target.join(MUSL).join("release/stormeter"))
+    Ok(repository.target.join(target.triple).join("release/stormeter"))
 }
 
 /// Reported but not judged: a busy machine may be slow, and the benchmarks judge speed.
-fn quickest_start(binary: &Path) -> Result<Duration, String> {
+fn quickest_start(start: &dyn Fn() -> Command) -> Result<Duration, String> {
     let mut quickest = Duration::MAX;
     for _ in 0..STARTS {
         let started = Instant::now();
-        let version = output(Command::new(binary).arg("--version"))?;
+        tell_version(start)?;
         quickest = quickest.min(started.elapsed());
-        let expected = format!("stormeter {}", env!("CARGO_PKG_VERSION"));
-        if version.trim() != expected {
-            return Err(format!("--version says '{}', not '{expected}'", version.trim()));
-        }
     }
     Ok(quickest)
 }
 
+fn tell_version(start: &dyn Fn() -> Command) -> Result<(), String> {
+    let version = output(start().arg("--version"))?;
+    let expected = format!("stormeter {}", env!("CARGO_PKG_VERSION"));
+    if version.trim() == expected {
+        return Ok(());
+    }
+    Err(format!("--version says '{}', not '{expected}'", version.trim()))
+}
+
 /// Checks that the schema which the binary prints is the committed one.
-fn print_schema(repository: &Repository, binary: &Path) -> Result<(), String> {
+fn print_schema(repository: &Repository, start: &dyn Fn() -> Command) -> Result<(), String> {
     let path = repository.root.join("docs/schema/report.schema.json");
     let committed = std::fs::read_to_string(&path)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    if output(Command::new(binary).args(["schema", "report"]))? == committed {
+    if output(start().args(["schema", "report"]))? == committed {
         return Ok(());
     }
     Err(format!("{} is not what `stormeter schema report` prints; regenerate it", path.display()))
 }
 
 /// Checks that it does real work: compares two directories for a second.
-fn compare(repository: &Repository, binary: &Path) -> Result<(), String> {
+fn compare(repository: &Repository, start: &dyn Fn() -> Command) -> Result<(), String> {
     let directory = repository.scratch("static")?;
     for datastore in ["one", "other"] {
         std::fs::create_dir(directory.join(datastore))
             .map_err(|error| format!("{} cannot be made: {error}", directory.display()))?;
     }
-    let mut command = Command::new(binary);
+    let mut command = start();
     command.current_dir(&directory).args(["compare", "./one", "./other", "--size", "8MiB"]);
     without_user(&mut command, &directory);
     command.args(["--duration", "100ms", "--ramp", "20ms", "--max-blocks", "5"]);
     command.args(["--time-limit", "10s", "--output", "static.db", "--quiet", "--json"]);
-    let done = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
+    let done = command.output().map_err(|error| format!("{}: {error}", line(&command)))?;
     if !matches!(done.status.code(), Some(0 | INCONCLUSIVE)) {
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(format!("the static binary cannot compare: {}\n{said}", done.status));

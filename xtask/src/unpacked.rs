@@ -12,11 +12,13 @@ pub(crate) struct Unpacked {
     /// Names the directory to the tests, and overrides all else.
     pub(crate) variable: &'static str,
     /// The Debian package.
-    package: &'static str,
+    pub(crate) package: &'static str,
+    /// Whose package it is, if not this machine's.
+    pub(crate) architecture: Option<&'static str>,
     /// The directory within it.
-    directory: &'static str,
+    pub(crate) directory: &'static str,
     /// A file in the directory.
-    file: &'static str,
+    pub(crate) file: &'static str,
 }
 
 /// What the tests need. The example jobs of fio, which the tests of `crates/import` translate, are under fio's licence
@@ -25,12 +27,14 @@ pub(crate) const ALL: [Unpacked; 2] = [
     Unpacked {
         variable: "STORMETER_FIO_EXAMPLES",
         package: "fio-examples",
+        architecture: None,
         directory: "usr/share/doc/fio/examples",
         file: "null.fio",
     },
     Unpacked {
         variable: "STORMETER_PROMETHEUS",
         package: "prometheus",
+        architecture: None,
         directory: "usr/bin",
         file: "prometheus",
     },
@@ -45,13 +49,15 @@ impl Unpacked {
         if let Some(named) = std::env::var_os(self.variable) {
             return Ok(named.into());
         }
-        let unpacked = repository.target.join(self.package);
+        let name = [Some(self.package), self.architecture].into_iter().flatten();
+        let name = name.collect::<Vec<_>>().join("-");
+        let unpacked = repository.target.join(&name);
         let places = [Path::new("/").join(self.directory), unpacked.join(self.directory)];
         if let Some(found) = places.iter().find(|place| place.join(self.file).is_file()) {
             return Ok(found.clone());
         }
         // Moved into place when it is complete.
-        let partial = repository.target.join(format!("{}.partial", self.package));
+        let partial = repository.target.join(format!("{name}.partial"));
         let failed = |error: std::io::Error| format!("{}: {error}", partial.display());
         for old in [&partial, &unpacked].into_iter().filter(|old| old.exists()) {
             std::fs::remove_dir_all(old).map_err(failed)?;
@@ -64,13 +70,15 @@ impl Unpacked {
 
     /// Downloads the package and unpacks it in a directory.
     fn unpack(&self, repository: &Repository, into: &Path) -> Result<(), String> {
-        let download = || {
-            let mut apt_get = repository.command("apt-get");
-            succeed(apt_get.args(["download", "-qq", self.package]).current_dir(into))
+        let apt_get = |arguments: &[&str]| {
+            let mut command = repository.command("apt-get");
+            command.args(self.apt_state(repository)?).args(arguments).current_dir(into);
+            succeed(&mut command)
         };
+        let download = || apt_get(&["download", "-qq", self.package]);
         if download().is_err() {
             // The lists of packages may be old, or there may be none yet.
-            succeed(repository.command("apt-get").args(["update", "-qq"]))?;
+            apt_get(&["update", "-qq"])?;
             download()?;
         }
         let failed = |error: std::io::Error| format!("{}: {error}", into.display());
@@ -81,5 +89,29 @@ impl Unpacked {
         let package = package.ok_or_else(none)?;
         succeed(repository.command("dpkg-deb").arg("-x").arg(&package).arg(into))?;
         std::fs::remove_file(&package).map_err(failed)
+    }
+
+    /// The options with which apt-get uses lists of packages of another architecture, which are not the machine's own.
+    fn apt_state(&self, repository: &Repository) -> Result<Vec<String>, String> {
+        let Some(architecture) = self.architecture else { return Ok(Vec::new()) };
+        let state = repository.target.join(format!("apt-{architecture}"));
+        for part in ["lists/partial", "cache/archives/partial"] {
+            let part = state.join(part);
+            std::fs::create_dir_all(&part)
+                .map_err(|error| format!("{} cannot be made: {error}", part.display()))?;
+        }
+        let place = state.display();
+        Ok([
+            format!("APT::Architecture={architecture}"),
+            format!("APT::Architectures={architecture}"),
+            format!("Dir::State={place}"),
+            "Dir::State::status=/dev/null".to_owned(),
+            format!("Dir::Cache={place}/cache"),
+            // The user of downloads may not enter the target directory.
+            "APT::Sandbox::User=root".to_owned(),
+        ]
+        .into_iter()
+        .flat_map(|option| ["-o".to_owned(), option])
+        .collect())
     }
 }

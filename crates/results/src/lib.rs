@@ -104,7 +104,9 @@ pub use finished::{Event, EventKind, FinishReason, Finished, IdleReading, Shared
 pub use format::FORMAT_VERSION;
 pub use header::{DatastoreDescription, Header, ModelError, Prediction};
 pub use host::HostShare;
-pub use imported::{ImportedSource, read_imported, write_imported};
+pub use imported::{
+    FORMAT_VERSION as IMPORTED_FORMAT_VERSION, ImportedSource, read_imported, write_imported,
+};
 pub use stormeter_disk::{
     Acknowledged, ClusterTrouble, DatastoreFact, DatastoreNote, EngineNote, FoundData, Incident,
     Io, Promise, PromiseEvidence, Said, Sharing, StalePart, StorageEvent,

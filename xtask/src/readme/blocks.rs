@@ -2,15 +2,15 @@
 
 /// The commands between two fences.
 #[derive(Debug, PartialEq)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// What follows `run` if the commands are to be run.
-    pub(super) run: Option<String>,
+    pub(crate) run: Option<String>,
     /// Each command with the number of its (first) line, counted from 1.
-    pub(super) commands: Vec<(usize, String)>,
+    pub(crate) commands: Vec<(usize, String)>,
 }
 
 /// All blocks marked `sh`.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     // In a block of another language there is nothing to collect.
     let mut open: Option<Option<Block>> = None;

@@ -20,7 +20,7 @@ use std::process::Command;
 use crate::child::{output, succeed};
 use crate::repository::{Repository, search_path, without_user};
 use crate::steps::Finding;
-use blocks::blocks;
+pub(crate) use blocks::{Block, blocks};
 use line::{Run, Words, parse, placed};
 
 const README: &str = "README.md";

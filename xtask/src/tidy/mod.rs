@@ -19,6 +19,7 @@ use std::path::PathBuf;
 pub(crate) use finding::Finding;
 use source::Source;
 
+use crate::changelog;
 use crate::layer_picture;
 use crate::layers;
 use crate::metadata;
@@ -27,6 +28,8 @@ use crate::steps;
 
 /// Without these, the licence in the manifests refers to nothing.
 const LICENCE_FILES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
+const CHANGELOG: &str = "CHANGELOG.md";
 
 /// The chore `tidy`; with `--write` it first redraws what is drawn from tables.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
@@ -91,6 +94,11 @@ pub(crate) fn check(repository: &Repository) -> steps::Finding {
             findings.push(Finding::in_file(name, 1, "is missing; add the licence's text".into()));
         }
     }
+    let changelog = repository.root.join(CHANGELOG);
+    let changelog = std::fs::read_to_string(&changelog)
+        .map_err(|error| format!("{} cannot be read: {error}", changelog.display()))?;
+    let dated = changelog::check(&changelog, env!("CARGO_PKG_VERSION"));
+    findings.extend(dated.err().map(|text| Finding::in_file(CHANGELOG, 1, text)));
     if findings.is_empty() {
         return Ok(format!("{} files, {} packages", files.len(), packages.len()));
     }

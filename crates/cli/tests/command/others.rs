@@ -94,7 +94,17 @@ fn the_help_of_the_program_has_its_commands_in_groups() {
 fn what_a_bug_report_needs_is_printed_with_the_version() {
     for order in ["--version --verbose", "--verbose --version"] {
         let text = Place::new().run(order).expect(&[0]).stdout;
-        for word in ["commit: ", "target: ", "linux", "io_uring: ", "results files: format "] {
+        for word in [
+            "commit: ",
+            "target: ",
+            "linux",
+            "features: librbd",
+            "io_uring: ",
+            "formats: results ",
+            ", imported results 1, agents ",
+            ", reports as JSON ",
+            "results files: format ",
+        ] {
             assert!(text.contains(word), "{word}: {text}");
         }
     }

@@ -20,7 +20,7 @@ use crate::file::{check, connect, regular_file_bytes};
 use crate::format::IMPORTED_ID;
 
 /// The form of the tables.
-const FORMAT_VERSION: i32 = 1;
+pub const FORMAT_VERSION: i32 = 1;
 
 /// Keeps results of other tools in a new file at `path`, all of them or none. `version` is that of this program.
 ///
