@@ -9,6 +9,7 @@ use crate::arguments_audit::{AuditOptions, ExportArguments, GateArguments};
 use crate::arguments_calibrate::CalibrateOptions;
 use crate::arguments_compare::{CompareOptions, LoadOptions};
 use crate::arguments_durable::DurableOptions;
+use crate::arguments_init::InitOptions;
 use crate::arguments_kept::{ListOptions, PruneOptions};
 use crate::arguments_lab::LabOptions;
 use crate::arguments_measure_site::MeasureSiteOptions;
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Ceiling(Box<CeilingOptions>),
     /// Check whether this machine can measure, and how to fix it
     Doctor(DoctorOptions),
+    /// Write a commented study, site or lab to begin with
+    Init(InitOptions),
     /// Test whether a power cut leaves what storage acknowledged
     Durable(DurableOptions),
     /// Run a virtual storage lab (QEMU guests) described by a file

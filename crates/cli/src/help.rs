@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["report", "export", "audit", "gate", "predict", "measure-site", "calibrate", "site"],
     ),
     ("Results", &["list", "prune"]),
-    ("Studies", &["run", "profile", "import", "replicate", "lab"]),
+    ("Studies", &["init", "run", "profile", "import", "replicate", "lab"]),
     ("Tools", &["agent", "serve-nfs", "schema", "completions", "man", "help"]),
 ];
 

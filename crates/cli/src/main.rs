@@ -7,6 +7,7 @@ mod arguments_calibrate;
 mod arguments_ceph;
 mod arguments_compare;
 mod arguments_durable;
+mod arguments_init;
 mod arguments_kept;
 mod arguments_lab;
 mod arguments_measure_site;
@@ -120,6 +121,7 @@ fn run(arguments: Arguments, line: &CommandLine) -> Result<Exit, Failure> {
         Command::Gate(options) => commands::gate::run(&options),
         Command::Ceiling(options) => commands::ceiling::run(&options),
         Command::Doctor(options) => commands::doctor::run(&options),
+        Command::Init(options) => commands::init::run(&options),
         Command::Durable(options) => commands::durable::run(&options),
         Command::Lab(options) => commands::lab::run(&options),
         Command::Net(options) => commands::net::run(&options),

@@ -67,7 +67,7 @@ impl Filesystem {
 }
 
 /// All mounts that this process sees, in the order in which they were mounted.
-pub(crate) fn mounts() -> Vec<Filesystem> {
+pub fn mounts() -> Vec<Filesystem> {
     let text = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
     String::from_utf8_lossy(&text).lines().filter_map(parse).collect()
 }

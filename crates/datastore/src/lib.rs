@@ -40,6 +40,7 @@ mod rbd;
 mod signature;
 mod space;
 mod spec;
+mod survey;
 mod url;
 
 pub use block::{DeviceFacts, DeviceUse, DeviceUser, LoopCache};
@@ -50,7 +51,7 @@ pub use datastore::{
 pub use description::Description;
 pub use error::DatastoreError;
 pub use files::FileDisks;
-pub use filesystem::Filesystem;
+pub use filesystem::{Filesystem, mounts as mounted_file_systems};
 pub use leftover::{Leftovers, clean_leftovers};
 pub use network::NetworkDisks;
 pub use null::NullDisks;
@@ -63,6 +64,7 @@ pub use space::Space;
 pub use spec::DiskSpec;
 pub use stormeter_iscsi::Secret;
 pub use stormeter_uring::{EngineChoice, available as uring_available};
+pub use survey::{Call, RoundTrips, Survey, TransferSizes};
 pub use url::{
     DatastoreUrl, Host, IscsiLun, Location, NfsExport, NfsSync, PathPolicy, RbdPool, UrlError,
 };

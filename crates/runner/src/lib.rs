@@ -54,7 +54,7 @@ mod workers;
 
 pub use ceiling::measure_ceiling;
 pub use desktops::DesktopRun;
-pub use doctor::{Advice, Health, examine};
+pub use doctor::{Advice, FreeSpace, Health, Link, Parameter, RunNeeds, Way, examine};
 pub use environment::environment;
 pub use error::RunError;
 pub use executor::{

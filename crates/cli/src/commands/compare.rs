@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::Parser;
 use stormeter_datastore::RealClock;
 use stormeter_report::TerminalOptions;
 use stormeter_results::{FinishReason, ResultsFile};
@@ -10,6 +11,7 @@ use stormeter_runner::{Collaborators, Request, Resume, RunError, run_with};
 use stormeter_study::{ComparisonPlan, EqualLoad, Metric, PlanError, StudyPlan, Timing};
 use stormeter_watch::RunKind;
 
+use crate::arguments::{Arguments, Command};
 use crate::arguments_compare::CompareOptions;
 use crate::color::Color;
 use crate::command_line::CommandLine;
@@ -155,6 +157,16 @@ fn names_differ(names: &[Option<String>], urls: &[String]) -> Result<(), Failure
         }
     }
     Ok(())
+}
+
+/// The plan of a comparison of these datastores without any option, whatever the user's defaults are.
+pub(crate) fn plan_by_default(datastores: Vec<String>) -> Option<StudyPlan> {
+    // Behind the dashes nothing is an option.
+    let words = ["stormeter", "compare", "--"].map(String::from).into_iter();
+    let arguments = Arguments::try_parse_from(words.chain(datastores)).ok()?;
+    let Command::Compare(options) = arguments.command else { return None };
+    let (names, urls) = names_apart(&options.datastores);
+    plan(&options, all_apart(&urls).0, &names).ok().map(|plan| StudyPlan::from(&plan))
 }
 
 /// The plan that the options describe.

@@ -13,6 +13,7 @@ pub(crate) mod durable;
 pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod lab;
 mod lab_ceph;
 mod lab_durable;

@@ -93,6 +93,36 @@ fn the_doctor_looks_at_an_export_and_lists_what_there_is() {
 }
 
 #[test]
+fn the_doctor_measures_the_way_to_a_server_and_what_a_run_would_take() {
+    let place = Place::new();
+    let serving = serve(&place, "b --print-url");
+    let text = place.run(&format!("doctor a {}", serving.url)).expect(&[0]).stdout;
+    for words in [
+        "round trip  ",
+        "median of 32 NULL calls",
+        "rtmax",
+        "by lo, MTU ",
+        "default run  writes 1GiB",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+    let json = place.run(&format!("doctor {} --json", serving.url)).expect(&[0]).json();
+    let all = json.as_array().unwrap();
+    let way = &all.iter().find(|advice| advice["subject"] == serving.url.as_str()).unwrap()["way"];
+    assert_eq!(way["round_trips"]["count"], 32, "{way}");
+    assert_eq!(way["links"][0]["interface"], "lo");
+    assert_eq!(way["run"]["prepared_bytes"], 1 << 30);
+    // Two datastores of five trials, each of 4 s after 1 s.
+    assert_eq!(way["run"]["least_ns"], 50_000_000_000_u64);
+    assert_eq!(way["run"]["most_ns"], 600_000_000_000_u64);
+    // Three are measured in turn.
+    let three = place.run(&format!("doctor a b {} --json", serving.url)).expect(&[0]).json();
+    let of_a = three.as_array().unwrap().iter().find(|advice| advice["subject"] == "a").unwrap();
+    assert_eq!(of_a["way"]["run"]["least_ns"], 75_000_000_000_u64, "{of_a}");
+    assert!(of_a["way"]["links"].as_array().unwrap().is_empty(), "{of_a}");
+}
+
+#[test]
 fn the_ceiling_through_a_protocol_is_measured() {
     let place = Place::new();
     for protocol in ["nfs", "iscsi"] {

@@ -48,7 +48,7 @@ const OF_STEP: [&str; 10] = [
     "timeout-minutes",
 ];
 /// Keywords of jobs that GitLab documents ("CI/CD YAML syntax reference").
-const OF_GITLAB_JOB: [&str; 18] = [
+pub(crate) const OF_GITLAB_JOB: [&str; 18] = [
     "after_script",
     "allow_failure",
     "artifacts",
@@ -74,14 +74,14 @@ fn workflows() -> [String; 2] {
 }
 
 #[track_caller]
-fn assert_known(of: &Value, known: &[&str]) {
+pub(crate) fn assert_known(of: &Value, known: &[&str]) {
     for key in of.as_object().unwrap().keys() {
         assert!(known.contains(&key.as_str()), "{key} is none of {known:?}");
     }
 }
 
 /// The steps' scripts.
-fn github(workflow: &Value) -> Vec<String> {
+pub(crate) fn github(workflow: &Value) -> Vec<String> {
     assert_known(workflow, &OF_WORKFLOW);
     let mut scripts = Vec::new();
     for job in workflow["jobs"].as_object().unwrap().values() {
@@ -113,7 +113,7 @@ fn gitlab(workflow: &Value) -> Vec<String> {
 }
 
 /// A program `stormeter` for which the study has been run: it gives its results and carries out all else.
-fn prepared(place: &Place) -> BTreeMap<&'static str, String> {
+pub(crate) fn prepared(place: &Place) -> BTreeMap<&'static str, String> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::write(place.path("study.yaml"), crate::exported::STUDY).unwrap();
     let path = place.make("bin").join("stormeter");
@@ -133,7 +133,7 @@ fn prepared(place: &Place) -> BTreeMap<&'static str, String> {
 
 /// Runs a script as both do, by bash that ends at the first failure.
 #[track_caller]
-fn bash(place: &Place, script: &str, variables: &BTreeMap<&str, String>, run: &str) {
+pub(crate) fn bash(place: &Place, script: &str, variables: &BTreeMap<&str, String>, run: &str) {
     let mut bash = Command::new("bash");
     bash.args(["-e", "-o", "pipefail", "-c", script]).current_dir(place.root()).envs(variables);
     bash.env("GITHUB_RUN_ID", run).env("CI_PIPELINE_ID", run);
@@ -176,11 +176,16 @@ fn the_job_for_gitlab_is_sound_and_its_script_runs() {
 }
 
 #[test]
-fn actionlint_finds_nothing_in_the_workflow_for_github() {
+fn actionlint_finds_nothing_in_the_workflows_for_github() {
     let Some(directory) = readers() else { return };
     let place = Place::new();
     let directory: &Path = &directory;
     std::fs::write(place.path("gate.yml"), &workflows()[0]).unwrap();
+    let mut names = vec!["gate.yml".to_owned()];
+    for (name, text) in crate::repository_files::WORKFLOWS {
+        std::fs::write(place.path(name), text).unwrap();
+        names.push(name.to_owned());
+    }
     let mut lint = Command::new(directory.join("actionlint"));
-    crate::exported::printed(lint.args(["-no-color", "gate.yml"]).current_dir(place.root()));
+    crate::exported::printed(lint.arg("-no-color").args(names).current_dir(place.root()));
 }

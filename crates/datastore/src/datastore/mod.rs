@@ -6,6 +6,7 @@ mod holding;
 mod lookout;
 mod others;
 mod reset;
+mod surveyed;
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;

@@ -18,6 +18,7 @@ use crate::fill::{self, fill};
 use crate::network::{NetworkDisks, Policy, TransportOptions, resolve};
 use crate::owner::{DiskRecord, Owner};
 use crate::signature::{EDGE_BYTES, Source, inspect_source};
+use crate::survey::{self, Call, RoundTrips};
 use crate::url::PORTAL_PORT;
 use crate::{
     DatastoreError, DatastoreUrl, DiskSpec, IscsiLun, OpenDisks, PathPolicy, Preparation, Prepared,
@@ -158,6 +159,19 @@ impl IscsiStore {
     /// The portals of the sessions.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Pings on a session of their own; the first answer includes waking whatever slept, and does not count.
+    pub(crate) fn round_trips(&self, clock: &RealClock) -> Result<RoundTrips, DatastoreError> {
+        let unit = self.unit()?;
+        let times = survey::repeated(|| unit.ping(clock))?;
+        unit.close();
+        Ok(RoundTrips::of(Call::NopOut, times))
+    }
+
+    /// The size of the LUN, in bytes.
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.facts.bytes()
     }
 
     /// What tells this LUN from any other: two URLs of one LUN have the same.

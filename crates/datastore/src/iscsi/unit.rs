@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use stormeter_disk::{Acknowledged, Promise, PromiseEvidence};
+use stormeter_disk::{Acknowledged, Clock, Promise, PromiseEvidence};
 use stormeter_iscsi::scsi::{self, cdb};
 use stormeter_iscsi::{Command, CommandError, Options, Session};
 use stormeter_uring::EngineChoice;
@@ -308,6 +308,35 @@ impl Unit {
     /// The negotiated parameters, as names and values.
     pub(super) fn negotiated(&self) -> Vec<(&'static str, String)> {
         self.disks.borrow_mut().with_session(0, |session, _, _, _| session.negotiated().rows())
+    }
+
+    /// The time from a NOP-Out to its answer.
+    pub(super) fn ping(&self, clock: &RealClock) -> Result<u64, DatastoreError> {
+        let broken = |reason| DatastoreError::Unreachable { name: self.name.clone(), reason };
+        let (mut disks, mut clock) = (self.disks.borrow_mut(), clock.clone());
+        let start_ns = clock.now_ns();
+        let until_ns = start_ns.saturating_add(self.patience.as_nanos() as u64);
+        let is_sent = disks.with_session(0, |session, now_ns, _, out| {
+            session.ping(now_ns, out);
+            session.is_pinging()
+        });
+        if !is_sent {
+            return Err(broken("the session is not complete".into()));
+        }
+        let mut done = Vec::new();
+        loop {
+            disks.pump(&mut done).map_err(|error| broken(error.to_string()))?;
+            let now_ns = clock.now_ns();
+            if let Some(reason) = disks.failure(0) {
+                return Err(broken(reason));
+            }
+            if !disks.with_session(0, |session, _, _, _| session.is_pinging()) {
+                return Ok(now_ns.saturating_sub(start_ns));
+            }
+            if now_ns >= until_ns {
+                return Err(broken("the target does not answer".into()));
+            }
+        }
     }
 
     /// Logs out.

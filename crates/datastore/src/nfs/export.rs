@@ -7,16 +7,18 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use stormeter_disk::Clock;
 use stormeter_nfs::{
     Attributes, Auth, Create, Cursor, Export as ListExports, FileHandle, FileSystemLimits,
     FileSystemSpace, FileType, GetAttributes, GetPort, Lookup, MOUNT_PROGRAM, MOUNT_VERSION,
-    MakeDirectory, Mnt, NFS_PROGRAM, NFS_VERSION, NfsError, NfsStatus, PORTMAP_PORT, Place,
+    MakeDirectory, Mnt, NFS_PROGRAM, NFS_VERSION, NfsError, NfsStatus, Null, PORTMAP_PORT, Place,
     Procedure, Read, ReadDirectory, Remove, RemoveDirectory, Rename, Stability, Umnt, Write,
 };
 
 use super::dialog::{Dialog, Refused};
 use crate::network::resolve;
-use crate::{DatastoreError, Host, NfsExport};
+use crate::survey::TransferSizes;
+use crate::{DatastoreError, Host, NfsExport, RealClock};
 
 /// The longest time of a control call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -52,6 +54,7 @@ pub(super) struct Export {
     next_xid: u32,
     read_max: u32,
     write_max: u32,
+    offered: TransferSizes,
 }
 
 /// The credential that the server gets.
@@ -100,11 +103,18 @@ impl Export {
             first_xid,
             read_max: 0,
             write_max: 0,
+            offered: TransferSizes::default(),
         };
         export.walk(&mounted.rest)?;
         let limits = export
             .call(&FileSystemLimits { file: export.root })
             .map_err(|refused| export.error("ask for the limits of", "", refused))?;
+        export.offered = TransferSizes {
+            read_max_bytes: limits.read_max_bytes,
+            read_preferred_bytes: limits.read_preferred_bytes,
+            write_max_bytes: limits.write_max_bytes,
+            write_preferred_bytes: limits.write_preferred_bytes,
+        };
         export.read_max = limits.read_max_bytes.clamp(512, MAX_TRANSFER_BYTES);
         export.write_max = limits.write_max_bytes.clamp(512, MAX_TRANSFER_BYTES);
         Ok(export)
@@ -153,6 +163,19 @@ impl Export {
     /// The longest READ and WRITE.
     pub(super) fn transfer_sizes(&self) -> (u32, u32) {
         (self.read_max, self.write_max)
+    }
+
+    /// The sizes that the server gave, whatever is used of them.
+    pub(super) fn offered(&self) -> TransferSizes {
+        self.offered
+    }
+
+    /// The time of a call that does nothing.
+    pub(super) fn round_trip(&mut self, clock: &RealClock) -> Result<u64, DatastoreError> {
+        let mut clock = clock.clone();
+        let start_ns = clock.now_ns();
+        self.call(&Null).map_err(|refused| self.error("call", "", refused))?;
+        Ok(clock.now_ns().saturating_sub(start_ns))
     }
 
     /// The datastore's directory.

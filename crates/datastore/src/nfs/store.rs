@@ -18,6 +18,7 @@ use crate::folder::{disk_name, folder_name};
 use crate::network::{NetworkDisks, Policy, TransportOptions};
 use crate::owner::{DiskRecord, Owner};
 use crate::space::Space;
+use crate::survey::{self, Call, RoundTrips, TransferSizes};
 use crate::{
     DatastoreError, DiskSpec, NfsExport, NfsSync, OpenDisks, Preparation, Prepared, RealClock,
 };
@@ -117,6 +118,18 @@ impl NfsStore {
     /// once disks have been written.
     pub(crate) fn promise(&self) -> Promise {
         promise(self.url.sync, self.commits_at_once)
+    }
+
+    /// Calls that do nothing, on the control connection.
+    pub(crate) fn round_trips(&self, clock: &RealClock) -> Result<RoundTrips, DatastoreError> {
+        let mut export = self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let times = survey::repeated(|| export.round_trip(clock))?;
+        Ok(RoundTrips::of(Call::NfsNull, times))
+    }
+
+    /// The sizes of READ and WRITE that the server gave.
+    pub(crate) fn transfer_sizes(&self) -> TransferSizes {
+        self.export.lock().unwrap_or_else(std::sync::PoisonError::into_inner).offered()
     }
 
     /// The server.

@@ -6,3 +6,4 @@ mod bytes;
 mod durability;
 mod durable;
 mod fixture;
+mod survey;

@@ -10,6 +10,19 @@ use super::tasks::Owner;
 use crate::pdu::{Data, NO_TAG, NopOut, flags, put};
 
 impl Session {
+    /// Asks the target for a sign of life now, where this can be done: in a complete session, with no such question open.
+    pub fn ping(&mut self, now_ns: u64, out: &mut Outbox) {
+        if self.is_full() && self.ping.is_none() && self.logout.is_none() && self.tasks.has_room() {
+            self.send_ping(now_ns, out);
+        }
+    }
+
+    /// Whether the target still owes an answer to a NOP-Out.
+    #[must_use]
+    pub fn is_pinging(&self) -> bool {
+        self.ping.is_some()
+    }
+
     /// The next time at which something is due.
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {
         if self.fault.is_some() || !self.early.is_empty() {

@@ -1,6 +1,6 @@
 //! `stormeter measure-site`: short measurements of datastores, and a site file made from them.
 
-mod named;
+pub(crate) mod named;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -12,16 +12,16 @@ const EMBEDDED: &str = "embedded:";
 
 /// A datastore of the command line.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Named {
-    pub(super) name: String,
+pub(crate) struct Named {
+    pub(crate) name: String,
     /// Without a password.
-    pub(super) url: String,
-    pub(super) secret: Option<Secret>,
-    pub(super) reached: Reached,
+    pub(crate) url: String,
+    pub(crate) secret: Option<Secret>,
+    pub(crate) reached: Reached,
 }
 
 /// The datastores, each with a name of its own.
-pub(super) fn all_named(texts: &[String]) -> Result<Vec<Named>, Failure> {
+pub(crate) fn all_named(texts: &[String]) -> Result<Vec<Named>, Failure> {
     let mut found: Vec<Named> = Vec::new();
     for text in texts {
         let (name, url) = named(text);

@@ -1,16 +1,24 @@
 //! Checks what this machine offers for a measurement, and advises on what is missing.
 
+mod link;
+mod sentences;
+mod way;
+
 use std::fs;
 use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
 use stormeter_datastore::{Datastore, DatastoreUrl, OpenOptions, RealClock};
 use stormeter_results::DatastoreNote;
+use stormeter_study::StudyPlan;
 use stormeter_units::format_bytes;
 
 use crate::accounting::Accounting;
 use crate::environment::{governor, virtualization};
 use crate::machine::{allowed_cpus, line_of, load_average, memory_bytes};
+
+pub use link::Link;
+pub use way::{FreeSpace, Parameter, RunNeeds, Way};
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -38,10 +46,13 @@ pub struct Advice {
     /// Notes about a datastore, which are the advice; the reader has the sentences.
     #[serde(skip)]
     pub notes: Vec<DatastoreNote>,
+    /// Of a datastore that could be opened: the way to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub way: Option<Way>,
 }
 
-/// Checks the machine, and the given datastores.
-pub fn examine(clock: &RealClock, datastores: &[String]) -> Vec<Advice> {
+/// Checks the machine, and the given datastores. `plan` is the run whose needs are of interest.
+pub fn examine(clock: &RealClock, datastores: &[String], plan: Option<&StudyPlan>) -> Vec<Advice> {
     let mut all = vec![
         io_uring(),
         time(clock),
@@ -54,12 +65,13 @@ pub fn examine(clock: &RealClock, datastores: &[String]) -> Vec<Advice> {
         locked_memory(),
         virtual_machine(),
     ];
-    all.extend(datastores.iter().map(|url| datastore(url)));
+    all.extend(datastores.iter().map(|url| datastore(url, plan, clock)));
     all
 }
 
 fn advice(subject: &str, health: Health, found: String, advice: &str) -> Advice {
-    Advice { subject: subject.into(), health, found, advice: advice.into(), notes: Vec::new() }
+    let (subject, advice) = (subject.into(), advice.into());
+    Advice { subject, health, found, advice, notes: Vec::new(), way: None }
 }
 
 fn io_uring() -> Advice {
@@ -236,7 +248,7 @@ fn virtual_machine() -> Advice {
     }
 }
 
-fn datastore(url: &str) -> Advice {
+fn datastore(url: &str, plan: Option<&StudyPlan>, clock: &RealClock) -> Advice {
     // Text forms leave the password out.
     let shown = DatastoreUrl::parse(url).map_or_else(|_| url.into(), |parsed| parsed.to_string());
     let opened = DatastoreUrl::parse(url).map_err(|error| error.to_string()).and_then(|parsed| {
@@ -263,8 +275,15 @@ fn datastore(url: &str) -> Advice {
                 found.push(description.engine.clone());
             }
             let health = if description.notes.is_empty() { Health::Good } else { Health::Fair };
+            let way = match Way::to(&datastore, &description, plan, clock) {
+                Ok(way) => way,
+                Err(error) => return advice(&shown, Health::Bad, error.to_string(), ""),
+            };
+            let is_refused = way.run.as_ref().is_some_and(|run| run.refused.is_some());
+            let health = if is_refused { Health::Fair } else { health };
             let notes = description.notes.into_iter().map(DatastoreNote::from).collect();
-            Advice { notes, ..advice(&shown, health, found.join(", "), "") }
+            let way = Some(way).filter(|way| *way != Way::default());
+            Advice { notes, way, ..advice(&shown, health, found.join(", "), "") }
         }
     }
 }
@@ -292,7 +311,7 @@ mod tests {
     #[test]
     fn a_missing_directory_is_bad_and_null_is_good() {
         let urls = ["/nonexistent/somewhere".to_owned(), "null:".to_owned()];
-        let all = examine(&RealClock::new(), &urls);
+        let all = examine(&RealClock::new(), &urls, None);
         let of = |subject: &str| all.iter().find(|a| a.subject == subject).unwrap();
         assert_eq!(of("/nonexistent/somewhere").health, Health::Bad);
         assert!(of("/nonexistent/somewhere").found.contains("does not exist"));
@@ -301,7 +320,7 @@ mod tests {
 
     #[test]
     fn everything_fair_says_what_to_do() {
-        for advice in examine(&RealClock::new(), &[]) {
+        for advice in examine(&RealClock::new(), &[], None) {
             assert!(
                 advice.health == Health::Good || !advice.advice.is_empty(),
                 "{}",
