@@ -84,6 +84,9 @@ const PEERS: &[Peer] = &[
     peer("xmllint", "libxml2-utils", "checks test reports"),
     peer("sshd", "openssh-server", "a host that is reached by ssh"),
     peer("ssh-keygen", "openssh-client", "keys of its own"),
+    peer("bash", "bash", "completes commands"),
+    peer("zsh", "zsh", "the same"),
+    peer("fish", "fish", "the same"),
     peer("taskset", "util-linux", "a CPU for each side of a benchmark"),
     peer("ip", "iproute2", "a private network for benchmarks"),
 ];

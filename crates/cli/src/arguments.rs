@@ -18,6 +18,7 @@ use crate::arguments_predict::PredictOptions;
 use crate::arguments_show::ShowOptions;
 use crate::arguments_site::SiteOptions;
 use crate::arguments_study::RunOptions;
+use crate::arguments_timeline::TimelineOptions;
 use crate::color::Color;
 use crate::units;
 
@@ -229,6 +230,8 @@ pub(crate) enum SchemaName {
     Gate,
     /// What `compare --json` of files prints, and `report --json` of results of other tools
     Sides,
+    /// What `report --json` of several files prints
+    Timeline,
     /// What `list --json` prints
     List,
 }
@@ -240,10 +243,16 @@ Exit codes are those of the verdicts, as with compare: 0 done, 4 inconclusive, 5
 Examples:
   stormeter report night.db
   stormeter report night.db --html night.html
-  stormeter report night.db --json")]
+  stormeter report night.db --json
+  stormeter report mon.db tue.db wed.db --mark '2026-11-24=firmware 5.2'
+
+Several files are a time line of runs, in the order in which they were run; NAME=FILE names a run.")]
 pub(crate) struct ReportOptions {
-    /// The results file; a name alone is looked for here, then in the directory of results
-    pub(crate) file: PathBuf,
+    /// Results files; a name alone is looked for here, then in the directory of results
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) timeline: TimelineOptions,
     #[command(flatten)]
     pub(crate) show: ShowOptions,
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use crate::arguments_show::ShowOptions;
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -14,14 +15,17 @@ directory or --output of a command a file. See docs/results.md.
 Examples:
   stormeter list
   stormeter list . /srv/results
+  stormeter list --html results/index.html --reports
   stormeter list --json")]
 pub(crate) struct ListOptions {
     /// Directories of results files [default: the directory of results]
     #[arg(value_name = "DIR")]
     pub(crate) directories: Vec<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Write the report page of each result next to the index, where it is missing or older than the result
+    #[arg(long, requires = "html", help_heading = "Output")]
+    pub(crate) reports: bool,
+    #[command(flatten)]
+    pub(crate) show: ShowOptions,
 }
 
 #[derive(Debug, Args)]

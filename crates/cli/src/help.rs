@@ -1,9 +1,6 @@
-//! The definition of the program with its commands in groups, and the names that shells complete.
+//! The definition of the program with its commands in groups.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
-use stormeter_replicate::STUDIES;
-use stormeter_study::{profiles, study_profile_names};
 
 use crate::arguments::Arguments;
 use crate::color::Color;
@@ -27,29 +24,6 @@ pub(crate) fn command(color: Color) -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{{options}}{{after-help}}"
     ))
-}
-
-/// The same for completions: names of workloads and studies are completed but not enforced, so that an unknown
-/// name gets our own error.
-pub(crate) fn completed() -> Command {
-    let loads = profiles().into_iter().map(|one| one.workload.name).collect();
-    let workload = PossibleValuesParser::new(lasting(loads));
-    let named = |command: Command, id: &'static str, names: PossibleValuesParser| {
-        command.mut_arg(id, |argument| argument.value_parser(names))
-    };
-    let all = PossibleValuesParser::new(lasting(study_profile_names()));
-    let studies = PossibleValuesParser::new(STUDIES.map(|(name, _)| name));
-    let load = workload.clone();
-    Arguments::command()
-        .mut_subcommand("compare", |command| named(command, "workload", workload))
-        .mut_subcommand("ceiling", |command| named(command, "workload", load))
-        .mut_subcommand("profile", |command| named(command, "name", all))
-        .mut_subcommand("replicate", |command| named(command, "study", studies))
-}
-
-/// The definition borrows its names: it is made once, and lives as long as the program.
-fn lasting(names: Vec<String>) -> Vec<&'static str> {
-    names.into_iter().map(|name| &*name.leak()).collect()
 }
 
 fn groups(command: &Command) -> String {
@@ -161,16 +135,5 @@ mod tests {
         let ceiling = program.find_subcommand("ceiling").expect("ceiling");
         let json = ceiling.get_arguments().find(|argument| argument.get_id() == "json");
         assert_ne!(json.expect("json").get_help_heading(), Some("Load"));
-    }
-
-    #[test]
-    fn names_are_completed() {
-        let mut text = Vec::new();
-        let shell = clap_complete::Shell::Bash;
-        clap_complete::generate(shell, &mut completed(), "stormeter", &mut text);
-        let text = String::from_utf8(text).expect("UTF-8");
-        for name in ["vm-8k", "iozone", "virtual-physical", "tr3808"] {
-            assert!(text.contains(name), "{name}");
-        }
     }
 }

@@ -17,10 +17,12 @@ mod arguments_predict;
 mod arguments_show;
 mod arguments_site;
 mod arguments_study;
+mod arguments_timeline;
 mod child;
 mod color;
 mod command_line;
 mod commands;
+mod completed;
 mod defaults;
 mod embedded;
 mod ending;
@@ -64,8 +66,13 @@ fn main() -> std::process::ExitCode {
     if stormeter_lab::guest::is_init() {
         stormeter_lab::guest::run();
     }
-    let mut names: SettingNames = settings::option;
     let given: Vec<OsString> = std::env::args_os().collect();
+    match completed::answer(&given) {
+        Ok(false) => {}
+        Ok(true) => return Exit::Done.into(),
+        Err(error) => error.exit(),
+    }
+    let mut names: SettingNames = settings::option;
     let mut asked = Color::asked(given.iter().cloned());
     let mut program = help::command(asked);
     program.build();

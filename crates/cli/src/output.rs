@@ -1,5 +1,6 @@
 //! Prints results: tables or JSON to standard output, the page to its file or to standard output.
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -150,16 +151,21 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The URL of a file (RFC 8089): absolute, everything but plain characters escaped.
+/// The URL of a file (RFC 8089): absolute.
 fn file_url(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let escaped = path.as_os_str().as_bytes().iter().map(|&byte| match byte {
+    format!("file://{}", escaped_for_url(path.as_os_str()))
+}
+
+/// A path as a part of a URL: everything but plain characters escaped.
+pub(crate) fn escaped_for_url(path: &OsStr) -> String {
+    let escaped = path.as_bytes().iter().map(|&byte| match byte {
         b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
             char::from(byte).to_string()
         }
         byte => format!("%{byte:02X}"),
     });
-    format!("file://{}", escaped.collect::<String>())
+    escaped.collect()
 }
 
 /// Prints to standard output. A reader that stops reading (`| head`) is not a failure.

@@ -78,4 +78,9 @@ impl GateCell {
     pub fn value(&self, metric: Metric) -> Option<f64> {
         self.values.iter().find(|(found, _)| *found == metric).map(|(_, value)| *value)
     }
+
+    /// The interval of its value of a metric, by what happened within the run.
+    pub fn within(&self, metric: Metric) -> Option<Interval> {
+        self.within.iter().find(|(found, _)| *found == metric).map(|(_, interval)| *interval)
+    }
 }

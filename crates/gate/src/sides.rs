@@ -1,7 +1,4 @@
-//! Sides from runs: which cells belong together, what is alike, and what each metric says.
-//!
-//! Runs of one side are repetitions. Where each side has one datastore, loads are compared whatever the datastores are
-//! called, since the sides are the datastores; otherwise a cell is a load on a datastore of that name.
+//! Sides from runs: what is alike, and what each metric says. Runs of one side are repetitions.
 
 use std::collections::BTreeSet;
 
@@ -15,28 +12,27 @@ use stormeter_study::Metric;
 use thiserror::Error;
 
 use crate::likeness::differences;
+use crate::matching::{Matching, NamedRuns};
 use crate::run::{Aspect, GateCell, GateRun};
+
+/// Metrics of whole runs. The maximum of two runs only grows with their length.
+pub fn compared_metrics() -> Vec<Metric> {
+    Metric::FOR_COMPARISONS.into_iter().filter(|metric| *metric != Metric::LatencyMax).collect()
+}
 
 /// How sides are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidesOptions {
     /// The metric that decides.
     pub primary: Metric,
+    /// The metrics that are compared where runs have them.
+    pub metrics: Vec<Metric>,
     /// Differences within this share are equivalent.
     pub margin: f64,
     /// Confidence level, such as 0.95.
     pub level: f64,
     /// In what runs may differ.
     pub may_differ: BTreeSet<Aspect>,
-}
-
-/// The runs of a side, with its name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NamedRuns {
-    /// The name.
-    pub name: String,
-    /// At least one.
-    pub runs: Vec<GateRun>,
 }
 
 /// Why sides cannot be compared.
@@ -94,6 +90,16 @@ pub fn by_datastore(runs: &[GateRun]) -> Vec<NamedRuns> {
 /// # Errors
 /// A side is empty, or has no load that the first has.
 pub fn sides(named: &[NamedRuns], options: &SidesOptions) -> Result<Sides, SidesError> {
+    let mut sides = uncorrected(named, options)?;
+    for_several(std::slice::from_mut(&mut sides), 1.0 - options.level);
+    Ok(sides)
+}
+
+/// The same with verdicts that hold for this comparison alone.
+pub(crate) fn uncorrected(
+    named: &[NamedRuns],
+    options: &SidesOptions,
+) -> Result<Sides, SidesError> {
     let matching = Matching::of(named);
     let by_side: Vec<Vec<String>> = named.iter().map(|side| matching.loads(side)).collect();
     for (side, loads) in named.iter().zip(&by_side) {
@@ -116,72 +122,28 @@ pub fn sides(named: &[NamedRuns], options: &SidesOptions) -> Result<Sides, Sides
         let alone = loads.iter().filter(|load| named.len() > 1 && count(load) == 1);
         alone.map(move |load| OnlyIn { side, load: load.clone() })
     });
-    let mut sides = Sides {
+    Ok(Sides {
         loads: shared.map(|load| of_load(named, &matching, load, options)).collect(),
         only_in: only_in.collect(),
         sides: named.iter().map(shown_side).collect(),
         primary: options.primary,
         level: options.level,
         margin: options.margin,
-    };
-    for_several(&mut sides, 1.0 - options.level);
-    Ok(sides)
-}
-
-/// Which cells of different sides are of one load.
-struct Matching {
-    /// Whether the datastores' names are left out.
-    by_load: bool,
-    /// The one load of all, if each side has one alone.
-    only: Option<String>,
-}
-
-impl Matching {
-    fn of(named: &[NamedRuns]) -> Self {
-        let distinct = |side: &NamedRuns, of: fn(&GateCell) -> &str| {
-            let cells = side.runs.iter().flat_map(|run| &run.cells);
-            cells.map(of).collect::<BTreeSet<&str>>().len()
-        };
-        let by_load = named.iter().all(|side| distinct(side, |cell| &cell.datastore) == 1);
-        let has_one = by_load && named.iter().all(|side| distinct(side, |cell| &cell.load) == 1);
-        let first = named.iter().flat_map(|side| &side.runs).flat_map(|run| &run.cells).next();
-        let only = first.filter(|_| has_one).map(|cell| cell.load.clone());
-        Self { by_load, only }
-    }
-
-    fn name(&self, cell: &GateCell) -> String {
-        match (&self.only, self.by_load || cell.datastore.is_empty()) {
-            (Some(only), _) => only.clone(),
-            (None, true) => cell.load.clone(),
-            (None, false) => format!("{}, {}", cell.datastore, cell.load),
-        }
-    }
-
-    /// The loads of a side, in the order of its runs.
-    fn loads(&self, side: &NamedRuns) -> Vec<String> {
-        let mut loads = Vec::new();
-        for cell in side.runs.iter().flat_map(|run| &run.cells) {
-            let name = self.name(cell);
-            if !loads.contains(&name) {
-                loads.push(name);
-            }
-        }
-        loads
-    }
-
-    fn cell<'a>(&self, run: &'a GateRun, load: &str) -> Option<&'a GateCell> {
-        run.cells.iter().find(|cell| self.name(cell) == load)
-    }
+    })
 }
 
 fn shown_side(side: &NamedRuns) -> Side {
-    let run = |run: &GateRun| SideRun {
+    Side { name: side.name.clone(), runs: side.runs.iter().map(shown_run).collect() }
+}
+
+/// A run as it is shown.
+pub(crate) fn shown_run(run: &GateRun) -> SideRun {
+    SideRun {
         file: run.source.clone(),
         made_by: made_by(run),
         began_unix_ms: run.began_s.filter(|s| *s >= 0.0).map(|s| (s * 1e3) as u64),
         invalid: run.invalid.clone(),
-    };
-    Side { name: side.name.clone(), runs: side.runs.iter().map(run).collect() }
+    }
 }
 
 /// The program and its version.
@@ -208,11 +170,9 @@ fn of_load(
             used.filter_map(|run| Some((run, matching.cell(run, load)?))).collect()
         })
         .collect();
-    let metrics = Metric::FOR_COMPARISONS.into_iter().filter(|metric| {
-        // The maximum of two runs only grows with their length.
-        *metric != Metric::LatencyMax
-            && cells.iter().flatten().any(|(_, cell)| cell.value(*metric).is_some())
-    });
+    let is_there =
+        |metric: &Metric| cells.iter().flatten().any(|(_, cell)| cell.value(*metric).is_some());
+    let metrics = options.metrics.iter().copied().filter(is_there);
     SidesLoad {
         name: load.to_owned(),
         unlike: unlike(&cells, &options.may_differ),
@@ -259,10 +219,7 @@ fn of_metric(
         .collect();
     let of_side =
         |side: usize| RunsOfSide { values: &values[side], within: within(&cells[side], metric) };
-    let direction = match metric.higher_is_better() {
-        true => Direction::HigherIsBetter,
-        false => Direction::LowerIsBetter,
-    };
+    let direction = direction_of(metric);
     let shown = |side: usize| {
         let logarithms: Vec<f64> = values[side].iter().map(|value| value.ln()).collect();
         let summary = Summary::of(&logarithms).filter(|summary| summary.mean.is_finite())?;
@@ -280,19 +237,29 @@ fn of_metric(
     SideMetric { metric, values: (0..values.len()).map(shown).collect() }
 }
 
+/// Which way a metric is better.
+pub(crate) fn direction_of(metric: Metric) -> Direction {
+    match metric.higher_is_better() {
+        true => Direction::HigherIsBetter,
+        false => Direction::LowerIsBetter,
+    }
+}
+
 /// The interval of the only run's value by what happened within it.
 fn within(runs: &[(&GateRun, &GateCell)], metric: Metric) -> Option<Interval> {
     let [(_, cell)] = runs else { return None };
-    cell.within.iter().find(|(found, _)| *found == metric).map(|(_, interval)| *interval)
+    cell.within(metric)
 }
 
-/// Of several verdicts each needs a p-value that holds for all of them: those on the deciding metric for each other,
-/// those on the rest as well.
-fn for_several(sides: &mut Sides, alpha: f64) {
+/// Of several verdicts each needs a p-value that holds for all of them, in all of these comparisons: those on the
+/// deciding metric for each other, those on the rest as well.
+pub(crate) fn for_several(all: &mut [Sides], alpha: f64) {
     for is_deciding in [true, false] {
-        let primary = sides.primary;
-        let metrics = sides.loads.iter_mut().flat_map(|load| &mut load.metrics);
-        let metrics = metrics.filter(|it| (it.metric == primary) == is_deciding);
+        let metrics = all.iter_mut().flat_map(|sides| {
+            let primary = sides.primary;
+            let metrics = sides.loads.iter_mut().flat_map(|load| &mut load.metrics);
+            metrics.filter(move |it| (it.metric == primary) == is_deciding)
+        });
         let compared = metrics.flat_map(|it| &mut it.values).flatten();
         let mut compared: Vec<&mut RunsCompared> =
             compared.filter_map(|value| value.compared.as_mut()).collect();

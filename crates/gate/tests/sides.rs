@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use stormeter_gate::{
-    Aspect, GateCell, GateRun, NamedRuns, SidesError, SidesOptions, by_datastore, sides,
+    Aspect, GateCell, GateRun, NamedRuns, SidesError, SidesOptions, by_datastore, compared_metrics,
+    sides,
 };
 use stormeter_report::TerminalOptions;
 use stormeter_report::sides::{Sides, derived_schema, html, json, terminal};
@@ -44,7 +45,13 @@ fn side(name: &str, target: &str, levels: &[f64]) -> NamedRuns {
 }
 
 fn options() -> SidesOptions {
-    SidesOptions { primary: Metric::Iops, margin: 0.05, level: 0.95, may_differ: [].into() }
+    SidesOptions {
+        primary: Metric::Iops,
+        metrics: compared_metrics(),
+        margin: 0.05,
+        level: 0.95,
+        may_differ: [].into(),
+    }
 }
 
 fn of(named: &[NamedRuns]) -> Sides {

@@ -33,6 +33,8 @@ pub enum Stay {
     Unreadable(String),
     /// A run is writing it.
     Running,
+    /// Results of other tools cannot be measured again by the same command.
+    Imported,
     /// A criterion does not apply.
     NotAsked,
 }
@@ -64,8 +66,10 @@ fn reason_to_stay(
     let of_subject =
         newer.entry((content.summary.subject.clone(), content.is_predicted)).or_default();
     *of_subject += 1;
-    if content.state == State::Running {
-        return Some(Stay::Running);
+    match content.state {
+        State::Running => return Some(Stay::Running),
+        State::Imported => return Some(Stay::Imported),
+        State::Complete | State::Interrupted | State::Killed | State::Failed => {}
     }
     let age_ms = now_unix_ms.saturating_sub(one.last_used_unix_ms());
     let is_asked = [
@@ -100,6 +104,7 @@ mod tests {
                 ended_unix_ms: None,
                 state,
                 is_predicted: false,
+                made_by: String::new(),
                 summary: Summary { subject: subject.into(), ..Summary::default() },
             }),
         }
@@ -141,6 +146,9 @@ mod tests {
         let all = choose(all(), &Criteria { keep: Some(0), ..Criteria::default() }, NOW);
         let reasons: Vec<Stay> = all.stay.into_iter().map(|(_, reason)| reason).collect();
         assert_eq!(reasons, [Stay::Running, Stay::Unreadable("damaged".into())]);
+        let imported = vec![kept("i", "i", 300, State::Imported)];
+        let keep = Criteria { keep: Some(0), ..Criteria::default() };
+        assert_eq!(choose(imported, &keep, NOW).stay[0].1, Stay::Imported);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Content {
     pub state: State,
     /// Whether it is a prediction.
     pub is_predicted: bool,
+    /// The programs that made it, with their versions: `stormeter 0.1.0`, `fio 3.33`.
+    pub made_by: String,
     /// What it is of, and what it says.
     pub summary: Summary,
 }
@@ -42,7 +44,7 @@ pub struct Summary {
     pub subject: String,
     /// What the result says; empty if that was not asked.
     pub verdict: String,
-    /// Trials measured.
+    /// Trials measured; of results of other tools, runs.
     pub trials: u32,
     /// Trials that failed.
     pub failed_trials: u32,
@@ -64,6 +66,8 @@ pub enum State {
     Killed,
     /// It could not continue.
     Failed,
+    /// Results of other tools are kept in it.
+    Imported,
 }
 
 impl State {
@@ -75,6 +79,7 @@ impl State {
             State::Interrupted => "interrupted",
             State::Killed => "killed",
             State::Failed => "failed",
+            State::Imported => "imported",
         }
     }
 

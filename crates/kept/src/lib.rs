@@ -7,6 +7,7 @@ mod cache;
 mod choice;
 mod delete;
 mod file;
+mod index;
 mod list;
 mod printed;
 mod read;
@@ -15,6 +16,7 @@ pub use cache::Cache;
 pub use choice::{Choice, Criteria, Stay, choose};
 pub use delete::{DeleteError, delete};
 pub use file::{Content, Kept, State, Summary};
+pub use index::index_row;
 pub use list::terminal;
 pub use printed::{
     PrintedContent, PrintedList, PrintedResults, SCHEMA, SCHEMA_VERSION, derived_schema,

@@ -3,7 +3,7 @@
 use stormeter_report::{printable, utc, wrap};
 use stormeter_units::{format_bytes, format_duration_ns};
 
-use crate::file::{Content, Kept};
+use crate::file::{Content, Kept, State};
 
 const INDENT: &str = "    ";
 
@@ -36,17 +36,30 @@ fn block(one: &Kept, width: usize) -> Vec<String> {
 
 /// `Which datastore? · complete, 18 trials in 1.52min`.
 fn described(content: &Content) -> String {
-    let summary = &content.summary;
     let kind = if content.is_predicted { "predicted, " } else { "" };
-    let trials = match summary.trials {
-        1 => "1 trial".into(),
-        trials => format!("{trials} trials"),
+    let state = content.state.word();
+    let of = match content.state {
+        State::Imported => format!(" of {}", content.made_by),
+        _ => String::new(),
     };
+    format!("{} · {kind}{state}, {}{of}", content.summary.subject, extent(content))
+}
+
+/// How much is in it: `18 trials in 1.52min`.
+pub(crate) fn extent(content: &Content) -> String {
+    let summary = &content.summary;
+    let noun = if content.state == State::Imported { "run" } else { "trial" };
+    let trials = match summary.trials {
+        1 => format!("1 {noun}"),
+        trials => format!("{trials} {noun}s"),
+    };
+    if content.state == State::Imported {
+        return trials;
+    }
     let failed = match summary.failed_trials {
         0 => String::new(),
         failed => format!(", {failed} more failed"),
     };
     let elapsed = format_duration_ns(summary.elapsed_ns as f64);
-    let state = content.state.word();
-    format!("{} · {kind}{state}, {trials}{failed} in {elapsed}", summary.subject)
+    format!("{trials}{failed} in {elapsed}")
 }

@@ -58,7 +58,9 @@ pub struct PrintedContent {
     pub resumable: bool,
     /// Whether it is a prediction.
     pub predicted: bool,
-    /// Trials measured.
+    /// The programs that made it, with their versions.
+    pub made_by: String,
+    /// Trials measured; of results of other tools, runs.
     pub trials: u32,
     /// Trials that failed.
     pub failed_trials: u32,
@@ -83,6 +85,7 @@ fn printed(one: &Kept) -> PrintedResults {
         state: content.state,
         resumable: content.is_resumable(),
         predicted: content.is_predicted,
+        made_by: content.made_by.clone(),
         trials: content.summary.trials,
         failed_trials: content.summary.failed_trials,
         elapsed_ns: content.summary.elapsed_ns,

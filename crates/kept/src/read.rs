@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::UNIX_EPOCH;
 
-use stormeter_results::{FinishReason, ResultsError, ResultsFile};
+use stormeter_results::{FinishReason, ResultsError, ResultsFile, read_imported};
 
 use crate::cache::Cache;
 use crate::file::{Content, Kept, State, Summary};
@@ -81,7 +81,11 @@ fn one(
     };
     kept.content = match cache.content(&kept).filter(|_| !ResultsFile::is_in_use(path)) {
         Some(known) => Ok(known.clone()),
-        None => content(path, summary).map_err(|error| error.to_string()),
+        None => match content(path, summary) {
+            Err(ResultsError::Imported { .. }) => imported(&kept),
+            read => read,
+        }
+        .map_err(|error| error.to_string()),
     };
     kept
 }
@@ -118,6 +122,45 @@ fn content(
         ended_unix_ms: finished.map(|finished| finished.finished_unix_ms),
         state,
         is_predicted: header.prediction.is_some(),
+        made_by: format!("stormeter {}", header.stormeter_version),
         summary: summary(&file)?,
+    })
+}
+
+/// The most files that are named of which results were imported.
+const MOST_NAMES: usize = 3;
+
+/// Results of other tools: a file is named after those that it is from.
+fn imported(kept: &Kept) -> Result<Content, ResultsError> {
+    let sources = read_imported(&kept.path)?;
+    let mut names: Vec<String> = Vec::new();
+    let mut made_by: Vec<String> = Vec::new();
+    for source in &sources {
+        let name = Path::new(&source.file).file_name();
+        names.push(name.map_or(source.file.clone(), |name| name.to_string_lossy().into_owned()));
+        let version = source.imported.version.iter().map(|version| format!(" {version}"));
+        let program = format!("{}{}", source.imported.tool, version.collect::<String>());
+        if !made_by.contains(&program) {
+            made_by.push(program);
+        }
+    }
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let began =
+        sources.iter().flat_map(|source| source.imported.runs.iter().map(|run| run.began_s));
+    let first = began.flatten().filter(|began| *began >= 0.0).min_by(f64::total_cmp);
+    let runs: usize = sources.iter().map(|source| source.imported.runs.iter().count()).sum();
+    Ok(Content {
+        started_unix_ms: first.map_or(kept.modified_unix_ms, |began| (began * 1e3) as u64),
+        ended_unix_ms: None,
+        state: State::Imported,
+        is_predicted: false,
+        made_by: made_by.join(", "),
+        summary: Summary {
+            subject: format!("{}{more}", names.join(", ")),
+            trials: u32::try_from(runs).unwrap_or(u32::MAX),
+            ..Summary::default()
+        },
     })
 }

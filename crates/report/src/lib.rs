@@ -14,6 +14,7 @@ mod date;
 mod durability;
 mod full;
 mod incidents;
+pub mod index;
 mod json;
 mod label;
 mod markup;
@@ -30,6 +31,7 @@ pub mod sides;
 mod simulated;
 mod svg;
 mod text;
+pub mod timeline;
 mod title;
 mod touched;
 mod wording;
@@ -38,7 +40,7 @@ use compact::Compact;
 
 pub use assemble::{Parts, TrialParts, assemble};
 pub use brief::{brief, subject};
-pub use date::utc;
+pub use date::{unix_ms_of, utc};
 pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
 pub use label::{datastore_labels, labels};
@@ -47,6 +49,7 @@ pub use model::{
     Report, SeriesPoint, Severity, Status, StepMark, StudyDesktopCell, StudyDesktopStep,
     StudyGuestRow, StudyHostCell, StudyHostRow, TrialTrace, WorkloadCeiling,
 };
+pub use page::document::{HEAD_BYTES, is_page};
 pub use phrases::{
     Setting, SettingNames, answer_sentence, datastore_note, event_sentence, left_sentence,
     opened_sentence, study_key,

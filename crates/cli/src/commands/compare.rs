@@ -137,7 +137,7 @@ fn note_unused(options: &CompareOptions) {
 
 /// The names that were given, as in `nas=/mnt/nas`, and what they stand for. A path that exists as it is written has
 /// no name.
-fn names_apart(given: &[String]) -> (Vec<Option<String>>, Vec<String>) {
+pub(super) fn names_apart(given: &[String]) -> (Vec<Option<String>>, Vec<String>) {
     let pairs = given.iter().map(|text| match named(text) {
         (Some(name), url) if !Path::new(text).exists() => (Some(name.to_owned()), url.to_owned()),
         _ => (None, text.clone()),

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use stormeter_gate::{GateRun, NamedRuns, SidesOptions, by_datastore, sides};
+use stormeter_gate::{GateRun, NamedRuns, SidesOptions, by_datastore, compared_metrics, sides};
 use stormeter_report::sides as shown;
-use stormeter_report::sides::Sides;
 use stormeter_statistics::Verdict;
 use stormeter_study::Metric;
 
@@ -17,9 +16,9 @@ use crate::results_place::found;
 use crate::sources::{self, Source};
 
 /// Confidence level of the intervals.
-const LEVEL: f64 = 0.95;
+pub(super) const LEVEL: f64 = 0.95;
 /// The margin of equivalence where none was given.
-const MARGIN: f64 = 0.05;
+pub(super) const MARGIN: f64 = 0.05;
 
 /// Whether these are files with results rather than datastores: no datastore is a regular file.
 pub(crate) fn are_files(urls: &[String]) -> Result<bool, Failure> {
@@ -68,6 +67,7 @@ pub(crate) fn run(
     }
     let sides_options = SidesOptions {
         primary: options.measurement.metric.unwrap_or(Metric::Iops),
+        metrics: compared_metrics(),
         margin: options.measurement.margin,
         level: LEVEL,
         may_differ: options.may_differ.iter().copied().collect(),
@@ -82,13 +82,32 @@ pub(crate) fn report(
     (options, file): (&ShowOptions, &Path),
     color: Color,
 ) -> Result<Exit, Failure> {
-    let sides_options =
-        SidesOptions { primary: Metric::Iops, margin: MARGIN, level: LEVEL, may_differ: [].into() };
-    let named = by_datastore(runs);
-    if named.is_empty() {
-        return Err(Failure::Usage(format!("{} has no figures that are known", file.display())));
-    }
+    let (named, sides_options) = targets(runs, file)?;
     show(&named, &sides_options, (options, &[file.to_owned()]), color)
+}
+
+/// The same as a page.
+pub(super) fn page(runs: &[GateRun], file: &Path) -> Result<String, Failure> {
+    let (named, options) = targets(runs, file)?;
+    let sides = sides(&named, &options).map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(shown::html(&sides, env!("CARGO_PKG_VERSION")))
+}
+
+/// The targets of runs as sides.
+fn targets(runs: &[GateRun], file: &Path) -> Result<(Vec<NamedRuns>, SidesOptions), Failure> {
+    let options = SidesOptions {
+        primary: Metric::Iops,
+        metrics: compared_metrics(),
+        margin: MARGIN,
+        level: LEVEL,
+        may_differ: [].into(),
+    };
+    match by_datastore(runs) {
+        named if named.is_empty() => {
+            Err(Failure::Usage(format!("{} has no figures that are known", file.display())))
+        }
+        named => Ok((named, options)),
+    }
 }
 
 fn show(
@@ -107,22 +126,21 @@ fn show(
         || shown::terminal(&sides, layout(color)),
         || shown::html(&sides, env!("CARGO_PKG_VERSION")),
     )?;
-    Ok(exit(&sides))
+    Ok(exit(sides.verdicts().into_iter().map(|(.., verdict)| verdict)))
 }
 
 /// By the most severe verdict; without any there was nothing to decide.
-fn exit(sides: &Sides) -> Exit {
+pub(super) fn exit(verdicts: impl Iterator<Item = Verdict>) -> Exit {
     let of = |verdict| match verdict {
         Verdict::Faster | Verdict::Slower | Verdict::Equivalent => Exit::Done,
         Verdict::Inconclusive => Exit::Inconclusive,
         Verdict::Invalid => Exit::Invalid,
     };
-    let exits = sides.verdicts().into_iter().map(|(.., verdict)| of(verdict));
-    exits.max_by_key(|exit| *exit as u8).unwrap_or(Exit::Done)
+    verdicts.map(of).max_by_key(|exit| *exit as u8).unwrap_or(Exit::Done)
 }
 
 /// The name of a file without its ending; the whole path where two would have one name.
-fn stem(file: &str, all: &[String]) -> String {
+pub(super) fn stem(file: &str, all: &[String]) -> String {
     let stem = |file: &str| {
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| file.to_owned())

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use stormeter_conclude::conclude;
 use stormeter_kept::{Cache, Content, Kept, PrintedList, Summary, candidates, read_all, terminal};
+use stormeter_report::index::{self, Index};
 use stormeter_report::{brief, subject, wrap};
 use stormeter_results::{Header, ResultsError, ResultsFile};
 
 use crate::arguments_kept::ListOptions;
+use crate::commands::list_reports::rows;
 use crate::exit::{Exit, Failure};
-use crate::output::{print, report_of, terminal_width};
+use crate::output::{check_outputs, present, report_of, terminal_width};
 use crate::repeat;
 use crate::results_place::{VARIABLE, directory};
 use crate::settings::of_header;
@@ -20,6 +22,7 @@ use crate::user_directory::{self, Kind};
 const WIDTH: usize = 100;
 
 pub(crate) fn run(options: &ListOptions) -> Result<Exit, Failure> {
+    check_outputs(&options.show, None)?;
     let directories = match options.directories.as_slice() {
         [] => vec![own_directory()?],
         given => given.to_vec(),
@@ -36,13 +39,19 @@ pub(crate) fn run(options: &ListOptions) -> Result<Exit, Failure> {
         // Without it the next list takes longer.
         let _ = cache.write(place);
     }
-    if options.json {
-        let text = serde_json::to_string_pretty(&PrintedList::of(&all))
-            .map_err(|error| Failure::File(error.to_string()))?;
-        print(&format!("{text}\n"))?;
-    } else {
-        print(&text(&all, &directories, terminal_width().unwrap_or(WIDTH)))?;
-    }
+    let rows = match &options.show.html {
+        Some(index) => rows(&all, index, options.reports.then(threads))?,
+        None => Vec::new(),
+    };
+    present(
+        &options.show,
+        || serde_json::to_value(PrintedList::of(&all)).expect("all keys are strings"),
+        || text(&all, &directories, terminal_width().unwrap_or(WIDTH)),
+        || {
+            let directories = directories.iter().map(|it| it.display().to_string()).collect();
+            index::html(&Index { directories, rows }, env!("CARGO_PKG_VERSION"))
+        },
+    )?;
     Ok(Exit::Done)
 }
 

@@ -6,8 +6,8 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::arguments::{Arguments, ManOptions, SchemaName};
+use crate::completed;
 use crate::exit::{Exit, Failure};
-use crate::help::completed;
 use crate::output::print;
 
 pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
@@ -20,14 +20,15 @@ pub(crate) fn schema(of: SchemaName) -> Result<Exit, Failure> {
         SchemaName::List => print(stormeter_kept::SCHEMA),
         SchemaName::Gate => print(stormeter_gate::SCHEMA),
         SchemaName::Sides => print(stormeter_report::sides::SCHEMA),
+        SchemaName::Timeline => print(stormeter_report::timeline::SCHEMA),
         SchemaName::Replicate => print(stormeter_replicate::SCHEMA),
     }?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut completed(), "stormeter", &mut text);
+    let text = completed::script(&shell.to_string())
+        .ok_or_else(|| Failure::Usage(format!("there are no completions for {shell}")))?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }

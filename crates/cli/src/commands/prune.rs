@@ -95,9 +95,13 @@ fn kept(choice: &Choice) -> String {
         |of: &dyn Fn(&Stay) -> bool| choice.stay.iter().filter(|(_, stay)| of(stay)).count();
     let running = number(&|stay| *stay == Stay::Running);
     let unreadable = number(&|stay| matches!(stay, Stay::Unreadable(_)));
+    let imported = number(&|stay| *stay == Stay::Imported);
     let mut text = String::new();
     if running > 0 {
         text += &format!("; {running} in use");
+    }
+    if imported > 0 {
+        text += &format!("; {imported} of other tools");
     }
     if unreadable > 0 {
         text += &format!("; {unreadable} that cannot be read");

@@ -7,7 +7,8 @@ use stormeter_results::{ResultsError, ResultsFile};
 
 use crate::arguments::ReportOptions;
 use crate::color::Color;
-use crate::commands::compare_files;
+use crate::commands::compare::names_apart;
+use crate::commands::{compare_files, timeline};
 use crate::exit::{Exit, Failure};
 use crate::output::{check_outputs, layout, report_of, show};
 use crate::results_place::found;
@@ -15,7 +16,15 @@ use crate::settings::of_header;
 use crate::sources::{self, Source};
 
 pub(crate) fn run(options: &ReportOptions, color: Color) -> Result<Exit, Failure> {
-    let file = found(&options.file);
+    let (names, files) = names_apart(&options.files);
+    let file = match (&files[..], names.first()) {
+        ([file], Some(None)) => found(Path::new(file)),
+        // A name is of a run among others.
+        _ => return timeline::run(options, (&names, &files), color),
+    };
+    if options.timeline.is_given() {
+        return timeline::run(options, (&names, &files), color);
+    }
     check_outputs(&options.show, Some(&file))?;
     let conclusion = match ResultsFile::open(&file) {
         Ok(opened) => conclude(&opened)?,

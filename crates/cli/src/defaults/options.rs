@@ -16,6 +16,7 @@ const NEVER: &[&str] = &[
     "markdown",
     "new-key",
     "output",
+    "reports",
     "rerun-base",
     "resume",
     "verbose",

@@ -127,7 +127,7 @@ fn completions_are_made_for_each_shell() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = place.run(&format!("completions {shell}")).expect(&[0]).stdout;
-        assert!(script.contains("equal-load") && script.contains("stormeter"), "{shell}");
+        assert!(script.contains("STORMETER_COMPLETE") && script.contains("stormeter"), "{shell}");
     }
 }
 

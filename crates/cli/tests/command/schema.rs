@@ -33,6 +33,8 @@ fn the_schemas_that_are_printed_are_the_committed_ones() {
         ("report", include_str!("../../../../docs/schema/report.schema.json")),
         ("replicate", include_str!("../../../../docs/schema/replicate.schema.json")),
         ("list", include_str!("../../../../docs/schema/list.schema.json")),
+        ("sides", include_str!("../../../../docs/schema/sides.schema.json")),
+        ("timeline", include_str!("../../../../docs/schema/timeline.schema.json")),
         ("gate", include_str!("../../../../docs/schema/gate.schema.json")),
         ("audit", include_str!("../../../../docs/schema/audit.schema.json")),
     ] {

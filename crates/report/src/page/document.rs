@@ -8,6 +8,9 @@ use crate::markup::Markup;
 /// without it.
 const SCRIPT: &str = include_str!("page.js");
 
+/// A page says within this number of bytes what made it.
+pub const HEAD_BYTES: usize = 2048;
+
 /// Starts a page, up to the open `body`.
 pub(crate) fn start(page: &mut Markup, title: &str, styles: &[&'static str], class: &str) {
     page.tag("html").at("lang", "en").open();
@@ -19,11 +22,19 @@ pub(crate) fn start(page: &mut Markup, title: &str, styles: &[&'static str], cla
         .at("content", "width=device-width, initial-scale=1")
         .empty();
     page.tag("meta").at("name", "color-scheme").at("content", "light dark").empty();
+    page.tag("meta").at("name", "generator").at("content", "stormeter").empty();
     page.leaf("title", title);
     page.style(include_str!("page.css"));
     styles.iter().for_each(|style| page.style(style));
     page.close();
     page.tag("body").at("class", class).open();
+}
+
+/// Whether the start of a text is that of a page of this program, which may be replaced by a newer one.
+pub fn is_page(text: &[u8]) -> bool {
+    const MARK: &[u8] = b"<meta name=\"generator\" content=\"stormeter\"/>";
+    let head = &text[..text.len().min(HEAD_BYTES)];
+    head.windows(MARK.len()).any(|part| part == MARK)
 }
 
 /// Ends a page whose `main` is open, naming what made it from which run.
@@ -84,6 +95,7 @@ mod tests {
         let (_, script) = page.split_once("<script>").unwrap();
         let (script, _) = script.split_once("</script>").unwrap();
         let hash = base64(&Sha256::digest(script.as_bytes()));
+        assert!(is_page(page.as_bytes()) && !is_page(b"<html>"));
         assert!(page.contains(&format!("script-src &#39;sha256-{hash}&#39;")), "{page}");
         assert!(!policy().replace("style-src 'unsafe-inline'", "").contains("unsafe"));
     }

@@ -88,10 +88,11 @@
 
   // Rows stay below the heading of their group.
   const sort = (body, column, direction) => {
-    const text = (row) => row.cells[column]?.innerText ?? "";
+    // Each text is read once: a table may have thousands of rows.
+    const texts = new Map([...body.rows].map((row) => [row, row.cells[column]?.innerText ?? ""]));
     let group = [];
     const flush = (before) => {
-      group.sort((a, b) => direction * order(text(a), text(b)));
+      group.sort((a, b) => direction * order(texts.get(a), texts.get(b)));
       for (const row of group) body.insertBefore(row, before);
       group = [];
     };
@@ -114,6 +115,33 @@
         head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
         sort(body, column, direction);
       });
+    });
+  }
+
+  // Long tables: rows without all the words that are typed are hidden.
+  for (const table of all("table.filtered")) {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < 3) continue;
+    const input = document.createElement("input");
+    input.type = "search";
+    input.className = "filter";
+    input.placeholder = "filter by words";
+    input.setAttribute("aria-label", "filter by words");
+    const count = document.createElement("p");
+    count.className = "count";
+    count.setAttribute("role", "status");
+    const frame = table.closest(".scroll");
+    frame.before(input, count);
+    let texts = null;
+    input.addEventListener("input", () => {
+      texts ??= rows.map((row) => row.textContent.toLowerCase());
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row, place) => {
+        row.hidden = !words.every((word) => texts[place].includes(word));
+        if (!row.hidden) shown += 1;
+      });
+      count.textContent = words.length === 0 ? "" : `${shown} of ${rows.length}`;
     });
   }
 

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use stormeter_schema::{Number, schema_of};
+use stormeter_statistics::runs::RunsCompared;
 use stormeter_statistics::{Interval, Verdict};
 
-use super::model::{SideValue, Sides, SidesLoad};
+use super::model::{SideRun, SideValue, Sides, SidesLoad};
 use super::words;
 use crate::model::{Finding, Severity};
 use crate::quantity::metric_unit;
@@ -64,7 +65,7 @@ struct PrintedSide<'a> {
 
 /// A run of a side.
 #[derive(Serialize, JsonSchema)]
-struct PrintedRun<'a> {
+pub(crate) struct PrintedRun<'a> {
     /// The file that it is from.
     file: &'a str,
     /// The program that made it.
@@ -77,7 +78,7 @@ struct PrintedRun<'a> {
 
 /// A metric of a load on a side.
 #[derive(Serialize, JsonSchema)]
-struct PrintedValue<'a> {
+pub(crate) struct PrintedValue<'a> {
     /// The load.
     load: &'a str,
     /// The side.
@@ -98,7 +99,7 @@ struct PrintedValue<'a> {
 
 /// A side against the baseline.
 #[derive(Serialize, JsonSchema)]
-struct PrintedComparison {
+pub(crate) struct PrintedComparison {
     /// The side over the baseline.
     ratio: Number,
     /// Lower end of its interval by the spread between runs; null with one run on each side.
@@ -118,7 +119,7 @@ struct PrintedComparison {
 
 /// A finding.
 #[derive(Serialize, JsonSchema)]
-struct PrintedFinding {
+pub(crate) struct PrintedFinding {
     /// How severe it is.
     severity: Severity,
     /// What it is about; empty for all.
@@ -127,6 +128,22 @@ struct PrintedFinding {
     what: String,
     /// What to do; may be empty.
     advice: String,
+}
+
+impl PrintedComparison {
+    pub(crate) fn of(compared: &RunsCompared, verdict: Verdict) -> Self {
+        let low = |interval: Option<Interval>| interval.map(|it| it.low.into());
+        let high = |interval: Option<Interval>| interval.map(|it| it.high.into());
+        Self {
+            ratio: compared.ratio.into(),
+            low: low(compared.interval),
+            high: high(compared.interval),
+            within_low: low(compared.within),
+            within_high: high(compared.within),
+            p: compared.p.map(Number::from),
+            verdict,
+        }
+    }
 }
 
 impl<'a> PrintedSides<'a> {
@@ -142,16 +159,7 @@ impl<'a> PrintedSides<'a> {
                 .iter()
                 .map(|side| PrintedSide {
                     name: &side.name,
-                    runs: side
-                        .runs
-                        .iter()
-                        .map(|run| PrintedRun {
-                            file: &run.file,
-                            made_by: &run.made_by,
-                            began_unix_ms: run.began_unix_ms,
-                            invalid: run.invalid.as_deref(),
-                        })
-                        .collect(),
+                    runs: side.runs.iter().map(PrintedRun::from).collect(),
                 })
                 .collect(),
             values: sides.loads.iter().flat_map(|load| values(sides, load)).collect(),
@@ -160,13 +168,11 @@ impl<'a> PrintedSides<'a> {
     }
 }
 
-fn values<'a>(sides: &'a Sides, load: &'a SidesLoad) -> Vec<PrintedValue<'a>> {
+pub(crate) fn values<'a>(sides: &'a Sides, load: &'a SidesLoad) -> Vec<PrintedValue<'a>> {
     let mut found = Vec::new();
     for metric in &load.metrics {
         for (place, value) in metric.values.iter().enumerate() {
             let Some(SideValue { value, runs, between_runs, compared }) = value else { continue };
-            let low = |interval: Option<Interval>| interval.map(|it| it.low.into());
-            let high = |interval: Option<Interval>| interval.map(|it| it.high.into());
             found.push(PrintedValue {
                 load: &load.name,
                 side: &sides.sides[place].name,
@@ -175,19 +181,24 @@ fn values<'a>(sides: &'a Sides, load: &'a SidesLoad) -> Vec<PrintedValue<'a>> {
                 value: (*value).into(),
                 runs: *runs,
                 between_runs: *between_runs,
-                compared: compared.as_ref().map(|compared| PrintedComparison {
-                    ratio: compared.ratio.into(),
-                    low: low(compared.interval),
-                    high: high(compared.interval),
-                    within_low: low(compared.within),
-                    within_high: high(compared.within),
-                    p: compared.p.map(Number::from),
-                    verdict: sides.verdict(load, place, compared),
+                compared: compared.as_ref().map(|compared| {
+                    PrintedComparison::of(compared, sides.verdict(load, place, compared))
                 }),
             });
         }
     }
     found
+}
+
+impl<'a> From<&'a SideRun> for PrintedRun<'a> {
+    fn from(run: &'a SideRun) -> Self {
+        Self {
+            file: &run.file,
+            made_by: &run.made_by,
+            began_unix_ms: run.began_unix_ms,
+            invalid: run.invalid.as_deref(),
+        }
+    }
 }
 
 impl From<Finding> for PrintedFinding {

@@ -15,7 +15,7 @@ use crate::wording::plural;
 const MOST_SENTENCES: usize = 4;
 
 /// The first sentences, each with its verdict.
-pub(super) fn headline(sides: &Sides) -> Vec<(Option<Verdict>, String)> {
+pub(crate) fn headline(sides: &Sides) -> Vec<(Option<Verdict>, String)> {
     let verdicts = sides.verdicts();
     if verdicts.is_empty() {
         let runs: usize = sides.sides.iter().map(|side| side.runs.len()).sum();
@@ -122,7 +122,7 @@ fn sentence(sides: &Sides, load: &SidesLoad, side: usize, verdict: Verdict) -> O
 }
 
 /// A verdict as a word.
-pub(super) fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
@@ -133,7 +133,7 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
 }
 
 /// A value with its spread between runs: `12 345 ± 1.2 %`.
-pub(super) fn value(metric: Metric, value: f64, between_runs: Option<f64>) -> String {
+pub(crate) fn value(metric: Metric, value: f64, between_runs: Option<f64>) -> String {
     let text = metric_value(metric, value);
     match between_runs {
         Some(spread) => format!("{text} ± {}\u{202f}%", decimals(100.0 * spread)),
@@ -142,7 +142,7 @@ pub(super) fn value(metric: Metric, value: f64, between_runs: Option<f64>) -> St
 }
 
 /// A change with the interval that there is: between runs, or in parentheses within them.
-pub(super) fn change(compared: &RunsCompared) -> String {
+pub(crate) fn change(compared: &RunsCompared) -> String {
     let amount = show(compared.ratio);
     match (&compared.interval, &compared.within) {
         (Some(interval), _) => format!("{amount} ({})", range(compared.ratio, interval)),
@@ -154,22 +154,17 @@ pub(super) fn change(compared: &RunsCompared) -> String {
 }
 
 /// What a metric is called.
-pub(super) fn title(metric: &SideMetric) -> &'static str {
+pub(crate) fn title(metric: &SideMetric) -> &'static str {
     Titles::Usual.of(metric.metric)
 }
 
 /// What weakens the comparison, and what cannot be concluded.
-pub(super) fn findings(sides: &Sides) -> Vec<Finding> {
+pub(crate) fn findings(sides: &Sides) -> Vec<Finding> {
     let mut found = unlike(sides);
     found.extend(single_runs(sides));
     for side in &sides.sides {
         for (run, why) in side.runs.iter().filter_map(|run| Some((run, run.invalid.as_ref()?))) {
-            found.push(Finding {
-                severity: Severity::Warning,
-                subject: run.file.clone(),
-                what: format!("it is not used: {why}"),
-                advice: String::new(),
-            });
+            found.push(unused(&run.file, why));
         }
     }
     found.extend(missing(sides));
@@ -182,6 +177,16 @@ pub(super) fn findings(sides: &Sides) -> Vec<Finding> {
         });
     }
     found
+}
+
+/// A run that is not used.
+pub(crate) fn unused(file: &str, why: &str) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        subject: file.to_owned(),
+        what: format!("it is not used: {why}"),
+        advice: String::new(),
+    }
 }
 
 /// Differences between runs, each once with the loads that have it.
@@ -265,13 +270,13 @@ fn missing(sides: &Sides) -> Vec<Finding> {
 }
 
 /// A run in a line: `night.json, fio 3.33`.
-pub(super) fn run(run: &SideRun) -> String {
+pub(crate) fn run(run: &SideRun) -> String {
     let when = run.began_unix_ms.map(|ms| format!(", {}", crate::date::utc(ms)));
     format!("{}, {}{}", run.file, run.made_by, when.unwrap_or_default())
 }
 
 /// How values and changes are to be read.
-pub(super) fn caption(sides: &Sides) -> String {
+pub(crate) fn caption(sides: &Sides) -> String {
     format!(
         "Values are geometric means over the runs, ± the SD between them. Changes are against {}, with their {} % \
          interval by the spread between runs. Verdicts hold over all loads and metrics (Holm); within {} % sides are \
@@ -283,7 +288,7 @@ pub(super) fn caption(sides: &Sides) -> String {
 }
 
 /// A verdict's class on a page.
-pub(super) fn class(verdict: Verdict) -> &'static str {
+pub(crate) fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Invalid => "invalid",
         other => word(other),

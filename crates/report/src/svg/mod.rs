@@ -19,7 +19,7 @@ mod scale;
 mod series;
 mod shape;
 pub(crate) mod stacked;
-mod whisker;
+pub(crate) mod whisker;
 
 pub(crate) use axis::{duration_tick, metric_tick, y_axis};
 pub(crate) use canvas::{WIDTH, chart, repeated_chart, small_chart};
