@@ -1,5 +1,7 @@
 //! Benchmarks against fio: builds and runs the package stormeter-bench with what it needs.
 
+use std::process::Command;
+
 use crate::child::succeed;
 use crate::peers;
 use crate::repository::Repository;
@@ -22,10 +24,15 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     Ok(String::new())
 }
 
-fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
+/// The build of the benchmarks, and of the program that the README tells to build.
+pub(crate) fn build(repository: &Repository) -> Command {
     let mut cargo = repository.cargo(&["build", "--release", "--quiet"]);
     cargo.args(PACKAGES.map(|package| format!("--package={package}")));
-    succeed(&mut cargo)?;
+    cargo
+}
+
+fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
+    succeed(&mut build(repository))?;
     succeed(repository.command(repository.target.join("release/stormeter-bench")).args(arguments))
 }
 

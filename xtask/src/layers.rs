@@ -157,6 +157,11 @@ pub(crate) const LAYERS: &[Layer] = &[
         pure: false,
     },
     Layer {
+        package: "stormeter-live",
+        uses: These(&["trial", "study", "results", "report", "runner", "watch"]),
+        pure: false,
+    },
+    Layer {
         package: "stormeter-agent",
         uses: These(&["disk", "trial", "datastore", "study", "results", "runner"]),
         pure: false,

@@ -81,6 +81,7 @@ const PEERS: &[Peer] = &[
         "examples of the documentation",
     ),
     peer("Rscript", "r-base-core", "the same"),
+    peer("chromium", "chromium", "pages"),
     peer("xmllint", "libxml2-utils", "checks test reports"),
     peer("sshd", "openssh-server", "a host that is reached by ssh"),
     peer("ssh-keygen", "openssh-client", "keys of its own"),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stormeter_results::{DatastoreNote, Environment};
 use stormeter_runner::{
-    OpenOrder, OpenedStores, PrepareOrder, PreparedStore, TrialEnd, TrialOrder,
+    OpenOrder, OpenedStores, PrepareOrder, PreparedStore, Seen, TrialEnd, TrialOrder,
 };
 use stormeter_trial::Interval;
 
@@ -15,7 +15,7 @@ use crate::errand::{Errand, ErrandEnd};
 
 /// This version's protocol number. It is raised when a message changes in a way that an older end
 /// would misunderstand.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// What an agent of this version can do.
 pub(crate) const CAPABILITIES: [&str; 6] =
@@ -112,6 +112,8 @@ pub enum Report {
     },
     /// An interval of the trial ended.
     Interval(Interval),
+    /// Something was seen of a trial that is watched.
+    Seen(Seen),
     /// The trial ended.
     Done(Box<TrialEnd>),
     /// A line that an errand printed.

@@ -16,7 +16,8 @@ use stormeter_datastore::RealClock;
 use stormeter_disk::Clock;
 use stormeter_results::DatastoreNote;
 use stormeter_runner::{
-    Executor, LocalExecutor, Progress, RunError, Silent, StartCoordinator, TrialOrder, environment,
+    Executor, LocalExecutor, Progress, RunError, Seen, Silent, StartCoordinator, TrialOrder,
+    environment,
 };
 use stormeter_study::WorkloadKind;
 use stormeter_trial::Interval;
@@ -245,7 +246,7 @@ impl<W: Write> Worker<W> {
             }
             Command::Prepare(order) => {
                 let executor = self.executor.as_mut().ok_or_else(nothing_open)?;
-                let mut teller = Teller { back: &self.back, last_report: None };
+                let mut teller = Teller::new(&self.back, false);
                 let prepared = executor.prepare(&order, &self.stop.cancel, &mut teller)?;
                 Ok(Report::Prepared(prepared))
             }
@@ -285,9 +286,9 @@ impl<W: Write> Worker<W> {
             _ => {}
         }
         let (back, cancel) = (&self.back, &*self.stop.cancel);
-        let warm_up = Teller { back, last_report: None };
+        let warm_up = Teller::new(back, false);
         let mut controller = Controller { back, start: &self.start, cancel, warm_up };
-        let mut teller = Teller { back, last_report: None };
+        let mut teller = Teller::new(back, order.watched);
         let end = executor.trial_started_by(&mut controller, order, cancel, &mut teller)?;
         Ok(Report::Done(Box::new(end)))
     }
@@ -359,6 +360,13 @@ fn nothing_open() -> RunError {
 struct Teller<'a, W> {
     back: &'a Back<W>,
     last_report: Option<Instant>,
+    is_watched: bool,
+}
+
+impl<'a, W> Teller<'a, W> {
+    fn new(back: &'a Back<W>, is_watched: bool) -> Self {
+        Self { back, last_report: None, is_watched }
+    }
 }
 
 impl<W: Write> Progress for Teller<'_, W> {
@@ -374,5 +382,13 @@ impl<W: Write> Progress for Teller<'_, W> {
 
     fn interval(&mut self, row: &Interval) {
         let _ = self.back.say(&Report::Interval(*row));
+    }
+
+    fn watches(&self) -> bool {
+        self.is_watched
+    }
+
+    fn seen(&mut self, _host: Option<&str>, seen: &Seen) {
+        let _ = self.back.say(&Report::Seen(seen.clone()));
     }
 }

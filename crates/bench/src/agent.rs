@@ -114,6 +114,7 @@ fn through_agent(drive: &Drive) -> Result<serde_json::Value, Failure> {
         start: Default::default(),
         content_seed: 0,
         disturbed: false,
+        watched: false,
     };
     let before_ns = own_cpu_ns();
     let end = fleet.trial(&order, &cancel, &mut Silent).map_err(failed)?;

@@ -8,6 +8,7 @@ use stormeter_gate::Aspect;
 use stormeter_study::Metric;
 use stormeter_units::parse_percent;
 
+use crate::arguments_live::LiveOptions;
 use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 use crate::units;
@@ -75,6 +76,8 @@ pub(crate) struct CompareOptions {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) live: LiveOptions,
 }
 
 /// How it is measured, and until when.

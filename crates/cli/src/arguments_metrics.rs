@@ -23,7 +23,7 @@ pub(crate) struct MetricsOptions {
     pub(crate) metrics_linger: u64,
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         let port = text.rsplit(':').next().filter(|port| port.parse::<u16>().is_ok());
         format!(

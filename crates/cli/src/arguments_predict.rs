@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stormeter_fault::ScheduledFault;
 
+use crate::arguments_live::LiveOptions;
 use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 
@@ -67,4 +68,6 @@ pub(crate) struct PredictOptions {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) live: LiveOptions,
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::arguments_live::LiveOptions;
 use crate::arguments_metrics::MetricsOptions;
 use crate::arguments_show::ShowOptions;
 
@@ -70,4 +71,6 @@ pub(crate) struct RunOptions {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) live: LiveOptions,
 }

@@ -1,4 +1,4 @@
-//! Serves the metrics of a run while it runs, where that is wanted.
+//! Shows a run to those who watch it while it runs: its metrics and its live page, where they are wanted.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,41 +6,43 @@ use std::time::Duration;
 
 use stormeter_conclude::Conclusion;
 use stormeter_export::Cell;
+use stormeter_report::Report;
 use stormeter_runner::{Both, Progress};
-use stormeter_study::StudyPlan;
-use stormeter_watch::{Access, AccessError, MetricsPages, Reporter, RunKind, Server};
+use stormeter_watch::{Access, AccessError, Board, MetricsPages, Reporter, Server};
 
+use crate::arguments_live::LiveOptions;
 use crate::arguments_metrics::MetricsOptions;
 use crate::exit::Failure;
+use crate::live_page::{LivePage, Subject};
 
 /// The longest file of a token that is read.
 const MOST_BYTES: u64 = 4096;
 
 /// Those who watch a run, if any may.
 pub(crate) struct Watching {
-    watched: Option<(Reporter, Server)>,
+    /// Only where somebody may.
+    reporter: Option<Reporter>,
+    metrics: Option<Server>,
+    live: Option<LivePage>,
     linger: Duration,
 }
 
 impl Watching {
     /// Starts to serve, and prints where.
     pub(crate) fn start(
-        options: &MetricsOptions,
-        (plan, kind): (&StudyPlan, RunKind),
+        (metrics, live): (&MetricsOptions, &LiveOptions),
+        subject: &Subject<'_>,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let linger = Duration::from_nanos(options.metrics_linger);
-        let Some(address) = options.metrics else { return Ok(Self { watched: None, linger }) };
-        let token = options.metrics_token_file.as_deref().map(token).transpose()?;
-        let access = Access::new(address, token.as_deref()).map_err(|error| refused(&error))?;
-        let (reporter, board) = Reporter::new(plan, kind, env!("CARGO_PKG_VERSION"));
-        let server = Server::start(address, Box::new(MetricsPages::new(board, access)))
-            .map_err(|error| Failure::Usage(format!("--metrics: {error}")))?;
-        // A port that was not chosen by the user is known by nothing else.
-        if !quiet || address.port() == 0 {
-            eprintln!("metrics: http://{}/metrics", server.address());
+        let linger = Duration::from_nanos(metrics.metrics_linger);
+        if metrics.metrics.is_none() && live.live.is_none() {
+            return Ok(Self { reporter: None, metrics: None, live: None, linger });
         }
-        Ok(Self { watched: Some((reporter, server)), linger })
+        let version = env!("CARGO_PKG_VERSION");
+        let (reporter, board) = Reporter::new(subject.plan, subject.kind, version);
+        let metrics = serve_metrics(metrics, board.clone(), quiet)?;
+        let live = LivePage::start(live, subject, board)?;
+        Ok(Self { reporter: Some(reporter), metrics, live, linger })
     }
 
     /// Runs with a progress that is also shown to those who watch.
@@ -49,25 +51,55 @@ impl Watching {
         display: &mut dyn Progress,
         run: impl FnOnce(&mut dyn Progress) -> T,
     ) -> T {
-        match &mut self.watched {
-            None => run(display),
-            Some((reporter, _)) => run(&mut Both { first: display, second: reporter }),
+        let Some(reporter) = &mut self.reporter else { return run(display) };
+        let mut both = Both { first: display, second: reporter };
+        match &mut self.live {
+            None => run(&mut both),
+            Some(live) => run(&mut Both { first: &mut both, second: live.progress() }),
         }
     }
 
     /// Shows the end of the run.
     pub(crate) fn ended(&self, conclusion: &Conclusion) {
-        if let Some((reporter, _)) = &self.watched {
+        if let Some(reporter) = &self.reporter {
             reporter.ended(concluded_cells(conclusion));
         }
     }
 
-    /// Waits, as long as the user wants, until a client was sent the end of the run, and stops serving.
-    pub(crate) fn linger(self, cancel: &AtomicBool) {
-        if let Some((_, server)) = &self.watched {
-            server.wait_for_last(self.linger, || cancel.load(Ordering::Relaxed));
+    /// Shows its report.
+    pub(crate) fn reported(&mut self, report: &Report) {
+        if let Some(live) = &mut self.live {
+            live.ended(report);
         }
     }
+
+    /// Waits, as long as the user wants, until clients were sent the end of the run, and stops serving.
+    pub(crate) fn linger(self, cancel: &AtomicBool) {
+        if let Some(server) = &self.metrics {
+            server.wait_for_last(self.linger, || cancel.load(Ordering::Relaxed));
+        }
+        if let Some(live) = &self.live {
+            live.linger(cancel);
+        }
+    }
+}
+
+/// Serves metrics, if that is wanted.
+fn serve_metrics(
+    options: &MetricsOptions,
+    board: Board,
+    quiet: bool,
+) -> Result<Option<Server>, Failure> {
+    let Some(address) = options.metrics else { return Ok(None) };
+    let token = options.metrics_token_file.as_deref().map(token_text).transpose()?;
+    let access = Access::new(address, token.as_deref()).map_err(|error| refused(&error))?;
+    let server = Server::start(address, Box::new(MetricsPages::new(board, access)))
+        .map_err(|error| Failure::Usage(format!("--metrics: {error}")))?;
+    // A port that was not chosen by the user is known by nothing else.
+    if !quiet || address.port() == 0 {
+        eprintln!("metrics: http://{}/metrics", server.address());
+    }
+    Ok(Some(server))
 }
 
 /// The cells of a run with what was concluded of them.
@@ -81,7 +113,7 @@ pub(crate) fn concluded_cells(conclusion: &Conclusion) -> Vec<Cell> {
 }
 
 /// The text of a token file.
-fn token(path: &Path) -> Result<String, Failure> {
+pub(crate) fn token_text(path: &Path) -> Result<String, Failure> {
     let wrong = |why: String| {
         Failure::Usage(format!("the token file {} cannot be read: {why}", path.display()))
     };

@@ -6,8 +6,8 @@
 
 use crate::direction::Direction;
 
-use stormeter_trial::Histogram;
 use stormeter_trial::histogram::BUCKETS;
+use stormeter_trial::{BAND_BUCKETS, BANDS, Histogram};
 
 /// Entries per direction: a power of two, so that no index needs a check.
 const PLACES: usize = BUCKETS.next_power_of_two();
@@ -30,6 +30,18 @@ impl DirectionCounts {
     #[inline(always)]
     pub(crate) fn record(&mut self, direction: Direction, bucket: usize) {
         self.0[((direction as usize * PLACES) | bucket) % (DIRECTIONS * PLACES)] += 1;
+    }
+
+    /// The counts of both directions by band, up to this bucket.
+    pub(crate) fn bands(&self, last: usize) -> [u64; BANDS] {
+        let mut bands = [0; BANDS];
+        for direction in 0..DIRECTIONS {
+            let counts = &self.0[direction * PLACES..][..=last.min(BUCKETS - 1)];
+            for (band, counts) in bands.iter_mut().zip(counts.chunks(BAND_BUCKETS)) {
+                *band += counts.iter().sum::<u64>();
+            }
+        }
+        bands
     }
 
     /// The counts, by direction.

@@ -11,8 +11,8 @@ use crate::direction::Direction;
 use crate::direction_counts::DirectionCounts;
 use stormeter_trial::histogram::bucket_of;
 use stormeter_trial::{
-    DiskTotals, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
-    MAX_IO_FAILURES_KEPT,
+    BANDS, DiskTotals, Interval, IntervalTotals, IoFailure, IoFailureOutcome, KindTotals,
+    LatencyBands, MAX_IO_FAILURES_KEPT,
 };
 
 /// The tallies of a trial on one thread.
@@ -21,6 +21,8 @@ pub(crate) struct Recorder {
     disks: Vec<[Tally; 2]>,
     /// Latencies of all disks, by direction.
     latencies: DirectionCounts,
+    /// The same by band, as of the last time that they were wanted.
+    told: Option<Box<[u64; BANDS]>>,
     current: [IntervalTotals; 2],
     rows: Vec<Interval>,
     errors: [u64; 2],
@@ -67,6 +69,7 @@ impl Recorder {
         Self {
             disks: (0..disks).map(|_| [Tally::new(), Tally::new()]).collect(),
             latencies: DirectionCounts::new(),
+            told: None,
             current: Default::default(),
             rows: Vec::new(),
             errors: [0; 2],
@@ -151,6 +154,18 @@ impl Recorder {
         let row = Interval { start_ns, length_ns, reads, writes };
         self.rows.push(row);
         row
+    }
+
+    /// The latencies since this was called last, up to the end of the last row.
+    pub(crate) fn latencies_since(&mut self) -> LatencyBands {
+        let both = |row: &Interval| row.reads.latency_max_ns.max(row.writes.latency_max_ns);
+        let longest_ns = self.rows.iter().map(both).max().unwrap_or(0);
+        let now = self.latencies.bands(bucket_of(longest_ns));
+        let told = self.told.get_or_insert_with(|| Box::new([0; BANDS]));
+        let mut since = now;
+        since.iter_mut().zip(told.iter()).for_each(|(since, told)| *since -= told);
+        **told = now;
+        LatencyBands::of_counts(&since)
     }
 
     pub(crate) fn finish(self, first_disk: u32) -> Recorded {

@@ -26,6 +26,7 @@ pub(crate) const QEMU_IMG: Program = Program { name: "qemu-img", package: "qemu-
 pub(crate) const QEMU_IO: Program = Program { name: "qemu-io", package: "qemu-utils" };
 pub(crate) const PROMETHEUS: Program = Program { name: "prometheus", package: "prometheus" };
 pub(crate) const PROMTOOL: Program = Program { name: "promtool", package: "prometheus" };
+pub(crate) const CHROMIUM: Program = Program { name: "chromium", package: "chromium" };
 pub(crate) const SHELL: Program = Program { name: "sh", package: "dash" };
 
 /// Names a directory with programs of Prometheus, which `cargo xtask test` unpacks and does not install.

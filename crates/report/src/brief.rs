@@ -1,6 +1,7 @@
 //! A result in a phrase, for lists of results: the words of the report, and only those.
 
 use stormeter_results::Header;
+use stormeter_study::StudyPlan;
 
 use crate::change;
 use crate::compact::Compact;
@@ -29,8 +30,13 @@ pub fn brief(report: &Report) -> String {
 
 /// What a run compares: the title of its study, or its datastores.
 pub fn subject(header: &Header) -> String {
-    match header.plan.is_from_options() {
-        true => datastore_labels(&header.plan).join(", "),
-        false => header.plan.study.clone(),
+    subject_of(&header.plan)
+}
+
+/// The same of a run that has not started.
+pub fn subject_of(plan: &StudyPlan) -> String {
+    match plan.is_from_options() {
+        true => datastore_labels(plan).join(", "),
+        false => plan.study.clone(),
     }
 }

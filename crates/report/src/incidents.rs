@@ -79,7 +79,7 @@ impl Happening<'_> {
             1 => String::new(),
             times => format!(" ({times} times)"),
         };
-        format!("{}: {}{times}", self.place(), phrases::incident(self.incident))
+        format!("{}: {}{times}", self.place(), phrases::incident_sentence(self.incident))
     }
 
     fn place(&self) -> String {

@@ -17,6 +17,7 @@ mod incidents;
 pub mod index;
 mod json;
 mod label;
+pub mod live;
 mod markup;
 mod model;
 mod noted;
@@ -39,7 +40,7 @@ mod wording;
 use compact::Compact;
 
 pub use assemble::{Parts, TrialParts, assemble};
-pub use brief::{brief, subject};
+pub use brief::{brief, subject, subject_of};
 pub use date::{unix_ms_of, utc};
 pub use full::shortened_words;
 pub use json::{SCHEMA, SCHEMA_VERSION, derived_schema, json};
@@ -51,8 +52,8 @@ pub use model::{
 };
 pub use page::document::{HEAD_BYTES, is_page};
 pub use phrases::{
-    Setting, SettingNames, answer_sentence, datastore_note, event_sentence, left_sentence,
-    opened_sentence, study_key,
+    Setting, SettingNames, answer_sentence, datastore_note, event_sentence, incident_sentence,
+    left_sentence, opened_sentence, study_key,
 };
 pub use printable::printable;
 pub use quantity::{metric_unit, metric_value};

@@ -61,6 +61,11 @@ pub(crate) fn coordinate(value: f64) -> String {
 }
 
 impl Markup {
+    /// Markup that was finished before.
+    pub(crate) fn of(text: String) -> Self {
+        Self { text, open: Vec::new() }
+    }
+
     /// Starts an element.
     pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
         self.text.push('<');

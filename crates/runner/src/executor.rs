@@ -277,6 +277,9 @@ pub struct TrialOrder {
     /// The storage is disturbed on purpose: errors and stalls are counted and do not end the trial.
     #[serde(default)]
     pub disturbed: bool,
+    /// What is seen of it is passed on while it runs ([`crate::Progress::watches`]).
+    #[serde(default)]
+    pub watched: bool,
 }
 
 impl TrialOrder {

@@ -72,7 +72,7 @@ pub use machines::{
 pub use modelled::Modelled;
 pub use monitor_source::{GuestReading, MonitorSource, MonitorSourceError, ThreadReading};
 pub use password::Password;
-pub use progress::{BlockEnd, Both, Estimate, Place, Progress, Silent, SoFar, TrialStart};
+pub use progress::{BlockEnd, Both, Estimate, Place, Progress, Seen, Silent, SoFar, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
 pub use start_coordinator::StartCoordinator;
 pub use study::{

@@ -25,17 +25,18 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Starts to watch; row times count from here. A row is as long as `interval`, but at least 100 ms, and longer if
+    /// Starts to watch; row times count from here. The receiver gets the rows as they are read. A row is as long as `interval`, but at least 100 ms, and longer if
     /// the host is too busy to read in time. [`Monitor::note`] reports what cannot be watched.
-    pub fn start(interval: Duration) -> Monitor {
+    pub fn start(interval: Duration) -> (Monitor, Receiver<MonitorRow>) {
         let began = Instant::now();
         let (sampler, missing) = Sampler::open(Path::new("/proc"), Path::new("/sys"), 0);
         let mut note = note_of(&missing);
         let (stop, stopped) = mpsc::channel();
+        let (each, rows) = mpsc::channel();
         let interval = interval.max(LEAST_INTERVAL);
         let thread = thread::Builder::new()
             .name("monitor".into())
-            .spawn(move || watch(sampler, began, interval, &stopped));
+            .spawn(move || watch(sampler, (began, interval), &stopped, &each));
         let watch = match thread {
             Ok(thread) => Some((stop, thread)),
             Err(error) => {
@@ -43,7 +44,7 @@ impl Monitor {
                 None
             }
         };
-        Monitor { watch, note }
+        (Monitor { watch, note }, rows)
     }
 
     /// What is unknown about the host.
@@ -71,9 +72,9 @@ fn note_of(missing: &[&str]) -> Option<NoteFact> {
 /// Reads at every multiple of the interval until it is stopped.
 fn watch(
     mut sampler: Sampler,
-    began: Instant,
-    interval: Duration,
+    (began, interval): (Instant, Duration),
     stopped: &Receiver<()>,
+    each: &Sender<MonitorRow>,
 ) -> Vec<MonitorRow> {
     let mut rows = Vec::new();
     loop {
@@ -82,6 +83,8 @@ fn watch(
         if let Some(row) = sampler.row(nanoseconds(began.elapsed()))
             && (continues || rows.is_empty() || 2 * row.length_ns >= nanoseconds(interval))
         {
+            // The receiver may have gone.
+            let _ = each.send(row.clone());
             rows.push(row);
         }
         if !continues {
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn rows_follow_one_another_and_see_work() {
-        let monitor = Monitor::start(MS(0));
+        let (monitor, each) = Monitor::start(MS(0));
         let mut sum = 0u64;
         // Work for some rows; on a busy machine they are longer and fewer.
         let began = Instant::now();
@@ -139,6 +142,7 @@ mod tests {
         }
         std::hint::black_box(sum);
         let rows = monitor.stop();
+        assert_eq!(each.iter().collect::<Vec<_>>(), rows, "each was sent when it was read");
         assert_eq!(rows[0].at_ns, 0);
         for (row, next) in rows.iter().zip(&rows[1..]) {
             assert_eq!(row.at_ns + row.length_ns, next.at_ns);
@@ -150,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_trial_shorter_than_an_interval_has_one_row() {
-        let rows = Monitor::start(Duration::from_secs(3600)).stop();
+        let rows = Monitor::start(Duration::from_secs(3600)).0.stop();
         assert_eq!(rows.len(), 1, "{rows:?}");
         assert_eq!(rows[0].at_ns, 0);
     }

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use stormeter_conclude::Attempts;
 use stormeter_results::{DatastoreNote, EventKind, TrialRecord};
 use stormeter_study::Metric;
-use stormeter_trial::{Interval, Sample, TrialFailure};
+use stormeter_trial::{Interval, LatencyBands, MonitorRow, Sample, TrialFailure};
 
 /// A trial is about to start.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +62,18 @@ pub struct Estimate {
     pub rest_ns: u64,
 }
 
+/// What is seen of a trial while it runs, by those who watch it ([`Progress::watches`]). Results are not computed from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seen {
+    /// Latencies of I/Os that ended since they were told last, by one of the driving threads.
+    Latencies(LatencyBands),
+    /// The activity of a host, about once a second or less often.
+    Activity(MonitorRow),
+    /// What one of several hosts did in an interval.
+    Interval(Interval),
+}
+
 /// The trials of a run so far.
 #[derive(Debug, Clone, Copy)]
 pub struct SoFar<'a> {
@@ -84,6 +97,12 @@ pub trait Progress {
     fn load_starts(&mut self, _at: Instant) {}
     /// An interval of the trial ended; all driving threads together.
     fn interval(&mut self, _row: &Interval) {}
+    /// Whether [`Progress::seen`] is wanted: it costs a little, so what nobody watches is not collected.
+    fn watches(&self) -> bool {
+        false
+    }
+    /// Something was seen of the running trial, on this host of several or on this machine.
+    fn seen(&mut self, _host: Option<&str>, _seen: &Seen) {}
     /// A trial ended: its sample, or the reason why there is none; and its place, as in [`TrialStart`].
     fn trial_ended(
         &mut self,
@@ -127,6 +146,9 @@ pub struct Both<'a> {
 macro_rules! to_both {
     ($($method:ident($($name:ident: $kind:ty),*);)*) => {
         impl Progress for Both<'_> {
+            fn watches(&self) -> bool {
+                self.first.watches() || self.second.watches()
+            }
             $(fn $method(&mut self, $($name: $kind),*) {
                 self.first.$method($($name),*);
                 self.second.$method($($name),*);
@@ -142,6 +164,7 @@ to_both! {
     trial(start: &TrialStart<'_>);
     load_starts(at: Instant);
     interval(row: &Interval);
+    seen(host: Option<&str>, seen: &Seen);
     trial_ended(place: Option<&Place<'_>>, outcome: Result<&Sample, &TrialFailure>);
     recorded(so_far: &SoFar<'_>);
     block_ended(end: &BlockEnd);

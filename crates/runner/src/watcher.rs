@@ -7,25 +7,33 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use stormeter_driver::Observer;
-use stormeter_trial::{CpuUsage, Interval};
+use stormeter_trial::{CpuUsage, Interval, LatencyBands};
 
 use crate::account::Moment;
 use crate::usage::{Own, Reading};
 
 /// The reports of a driving thread.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WorkerEvent {
     /// A row is complete.
     Row(usize, Interval),
+    /// Latencies since the last of these.
+    Latencies(LatencyBands),
     /// The thread's window is closed.
     Closed,
 }
+
+/// The least time between two [`WorkerEvent::Latencies`]: faster than an eye follows, and collecting them takes the thread
+/// some ten microseconds.
+const LATENCIES_EVERY_NS: u64 = 250_000_000;
 
 /// Watches over one thread.
 pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
     events: &'a Sender<WorkerEvent>,
     thread: usize,
+    /// The time in the window from which latencies are wanted next; `None` if nobody watches.
+    latencies_from_ns: Option<u64>,
     /// The reader of the accounts that belong to all threads, if this thread's window is that of all.
     reader: Option<Sender<Moment>>,
     own: Own,
@@ -38,13 +46,14 @@ impl<'a> Watcher<'a> {
     pub(crate) fn new(
         cancel: &'a AtomicBool,
         events: &'a Sender<WorkerEvent>,
-        thread: usize,
+        (thread, is_watched): (usize, bool),
         reader: Option<Sender<Moment>>,
     ) -> Self {
         Self {
             cancel,
             events,
             thread,
+            latencies_from_ns: is_watched.then_some(LATENCIES_EVERY_NS),
             reader,
             own: Own::open(),
             opened: Reading::default(),
@@ -73,6 +82,19 @@ impl Observer for Watcher<'_> {
 
     fn interval(&mut self, row: &Interval) {
         let _ = self.events.send(WorkerEvent::Row(self.thread, *row));
+    }
+
+    fn wants_latencies(&mut self, row: &Interval) -> bool {
+        let end_ns = row.start_ns + row.length_ns;
+        let is_due = self.latencies_from_ns.is_some_and(|from_ns| end_ns >= from_ns);
+        if is_due {
+            self.latencies_from_ns = Some(end_ns + LATENCIES_EVERY_NS);
+        }
+        is_due
+    }
+
+    fn latencies(&mut self, bands: LatencyBands) {
+        let _ = self.events.send(WorkerEvent::Latencies(bands));
     }
 
     fn window_closed(&mut self) {
@@ -113,7 +135,7 @@ mod tests {
                 whole
             };
             let account = scope.spawn(move || Reader::new(found, read).wait(&moments));
-            let mut watcher = Watcher::new(&cancel, &events, 0, Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, (0, false), Some(reader));
             watcher.window_opened();
             ready.recv().unwrap();
             during();
@@ -177,7 +199,7 @@ mod tests {
                 assert!(account.is_some());
                 in_time
             });
-            let mut watcher = Watcher::new(&cancel, &events, 0, Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, (0, false), Some(reader));
             watcher.window_opened();
             watcher.window_closed();
             closed.send(()).unwrap();

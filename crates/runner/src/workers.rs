@@ -17,7 +17,7 @@ use crate::account::{Account, FoundTarget, Moment, Reader, Whole};
 use crate::error::RunError;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::monitor::Monitor;
-use crate::progress::Progress;
+use crate::progress::{Progress, Seen};
 use crate::target::Target;
 use crate::trial_end::TrialEnd;
 use crate::watcher::{Watcher, WorkerEvent};
@@ -97,6 +97,7 @@ impl Workers<'_> {
         let Workers { datastore, clock, cancel, windows, interval_ns, first_cpu } = self;
         let cpus = allowed_cpus();
         let count = jobs.len();
+        let is_watched = progress.watches();
         let mut clock_here = clock.clone();
         let mut others = datastore.other_runs();
         let (wall, begin_ns) = both_clocks(&mut clock_here);
@@ -130,6 +131,7 @@ impl Workers<'_> {
                     cancel,
                     cpu: cpus[(first_cpu + index) % cpus.len()],
                     index,
+                    is_watched,
                     reader: telling.take(),
                     ready: ready_in.clone(),
                     events: events_in.clone(),
@@ -159,7 +161,7 @@ impl Workers<'_> {
             }
             let ahead_ns = start_ns.saturating_sub(clock_here.now_ns());
             progress.load_starts(Instant::now() + Duration::from_nanos(ahead_ns));
-            let monitor = Monitor::start(Duration::from_nanos(interval_ns));
+            let (monitor, activity) = Monitor::start(Duration::from_nanos(interval_ns));
             for starter in &starters {
                 // A thread that has ended is noticed when it is joined.
                 let _ = starter.send(start_ns);
@@ -171,7 +173,11 @@ impl Workers<'_> {
             while let Ok(event) = events.recv() {
                 match event {
                     WorkerEvent::Row(thread, row) => rows.tell(thread, row, progress),
+                    WorkerEvent::Latencies(bands) => progress.seen(None, &Seen::Latencies(bands)),
                     WorkerEvent::Closed => open = open.saturating_sub(1),
+                }
+                for row in activity.try_iter().filter(|_| is_watched) {
+                    progress.seen(None, &Seen::Activity(row));
                 }
                 if open == 0
                     && let Some(reader) = &mut reader
@@ -318,6 +324,7 @@ struct Worker<'a, J> {
     cancel: &'a AtomicBool,
     cpu: usize,
     index: usize,
+    is_watched: bool,
     /// The reader of the accounts that belong to all threads, if this thread reports the ends of the window to it.
     reader: Option<Sender<Moment>>,
     ready: Sender<Result<(), DatastoreError>>,
@@ -346,7 +353,8 @@ impl<J: Job> Worker<'_, J> {
         let is_pinned = !J::PINS || pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
-        let mut watcher = Watcher::new(self.cancel, &self.events, self.index, self.reader);
+        let mut watcher =
+            Watcher::new(self.cancel, &self.events, (self.index, self.is_watched), self.reader);
         let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));

@@ -21,7 +21,7 @@ const SUB_BITS: u32 = 9;
 /// The same in results from before the buckets were as fine.
 const EARLIER_SUB_BITS: u32 = 6;
 /// Buckets per octave.
-const SUB_BUCKETS: usize = 1 << SUB_BITS;
+pub(crate) const SUB_BUCKETS: usize = 1 << SUB_BITS;
 /// Values of 2^45 ns (9.7 h) and more share the last bucket; their exact maximum is stored separately. An I/O does not take
 /// so long, but a desktop or a message may.
 const TOP_BIT: u32 = 45;
@@ -282,6 +282,11 @@ fn bounds(index: usize, sub_bits: u32) -> (u64, u64) {
     let shift = index / buckets - 1;
     let low = ((buckets + index % buckets) as u64) << shift;
     (low, 1 << shift)
+}
+
+/// The lowest value of a bucket.
+pub(crate) fn low_ns(index: usize) -> u64 {
+    bounds(index, SUB_BITS).0
 }
 
 fn middle_ns(index: usize) -> f64 {

@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 
+use crate::feed::{Fed, Feed};
 use crate::pages::Pages;
 use crate::request::{MOST_BYTES, Request, RequestError};
-use crate::response::Response;
+use crate::response::{Body, Response};
 
 /// How long a client may take to send its request, to take the response, and to close.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client of a growing body may take nothing of what there is for it.
+const FEED_PATIENCE: Duration = Duration::from_secs(30);
 /// The most bytes that are read at once.
 const PIECE: usize = 4096;
 
@@ -21,6 +24,8 @@ enum State {
     Reading(Vec<u8>),
     /// The response leaves; this number of its bytes have left.
     Writing { bytes: Vec<u8>, left: usize, is_last: bool },
+    /// A body grows; this number of the last bytes from its feed have left.
+    Feeding { feed: Box<dyn Feed>, bytes: Vec<u8>, left: usize, is_last: bool },
     /// All has left, and the client is to close. Closing first would lose the response if bytes of a client that sends
     /// more than a request were unread.
     Closing,
@@ -61,13 +66,19 @@ impl Connection {
         matches!(self.state, State::Reading(_))
     }
 
+    /// Whether its body grows: it is to be advanced from time to time.
+    pub(crate) fn is_fed(&self) -> bool {
+        matches!(self.state, State::Feeding { .. })
+    }
+
     /// Does what can be done without waiting.
-    pub(crate) fn advance(&mut self, pages: &dyn Pages) -> Next {
+    pub(crate) fn advance(&mut self, pages: &dyn Pages, now: Instant) -> Next {
         let mut delivered = false;
         loop {
             let step = match &mut self.state {
                 State::Reading(_) => self.read(pages),
                 State::Writing { .. } => self.write(&mut delivered),
+                State::Feeding { .. } => self.feed(&mut delivered, now),
                 State::Closing => self.drain(),
             };
             match step {
@@ -98,7 +109,11 @@ impl Connection {
             Err(RequestError::TooLarge) => (Response::error(431), false),
         };
         let is_last = response.is_last && !is_head;
-        self.state = State::Writing { bytes: response.bytes(is_head), left: 0, is_last };
+        let bytes = response.bytes(is_head);
+        self.state = match response.body {
+            Body::Growing(feed) if !is_head => State::Feeding { feed, bytes, left: 0, is_last },
+            _ => State::Writing { bytes, left: 0, is_last },
+        };
         Ok(())
     }
 
@@ -114,6 +129,31 @@ impl Connection {
             self.state = State::Closing;
             self.stream.shutdown(Shutdown::Write)?;
         }
+        Ok(())
+    }
+
+    fn feed(&mut self, delivered: &mut bool, now: Instant) -> std::io::Result<()> {
+        let State::Feeding { feed, bytes, left, is_last } = &mut self.state else { return Ok(()) };
+        // A client that has gone is noticed also while there is nothing for it.
+        match self.stream.read(&mut [0; PIECE]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+            _ => {}
+        }
+        if *left == bytes.len() {
+            self.deadline = now + FEED_PATIENCE;
+            match feed.next(now) {
+                Fed::Bytes(new) => (*bytes, *left) = (new, 0),
+                Fed::Later => return Err(ErrorKind::WouldBlock.into()),
+                Fed::End => {
+                    *delivered = *is_last;
+                    self.state = State::Closing;
+                    self.deadline = now + PATIENCE;
+                    return self.stream.shutdown(Shutdown::Write);
+                }
+            }
+        }
+        *left += self.stream.write(&bytes[*left..])?;
         Ok(())
     }
 

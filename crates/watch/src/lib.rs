@@ -10,6 +10,7 @@
 mod access;
 mod board;
 mod connection;
+mod feed;
 mod metrics;
 mod negotiation;
 mod pages;
@@ -21,10 +22,11 @@ mod snapshot;
 
 pub use access::{Access, AccessError};
 pub use board::Board;
+pub use feed::{Fed, Feed};
 pub use metrics::exposition;
 pub use pages::{MetricsPages, Pages};
 pub use reporter::Reporter;
 pub use request::Request;
-pub use response::Response;
+pub use response::{Body, Response};
 pub use server::{Server, ServerError};
 pub use snapshot::{Counts, Current, RunKind, Snapshot, Stage};

@@ -40,11 +40,12 @@ impl MetricsPages {
 impl Pages for MetricsPages {
     fn answer(&self, request: &Request) -> Response {
         if !self.access.allows(request.authorization.as_deref()) {
-            let header = Some(("WWW-Authenticate", "Bearer"));
-            return Response { header, ..Response::error(401) };
+            let headers = vec![("WWW-Authenticate", "Bearer")];
+            return Response { headers, ..Response::error(401) };
         }
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
-            return Response { header: Some(("Allow", "GET, HEAD")), ..Response::error(405) };
+            let headers = vec![("Allow", "GET, HEAD")];
+            return Response { headers, ..Response::error(405) };
         }
         match request.path.as_str() {
             "/metrics" => self.metrics(request),

@@ -1,48 +1,63 @@
 //! A response, and its bytes.
 
+use std::sync::Arc;
+
+use crate::feed::Feed;
+
 /// What a request is answered with. The connection is closed after it.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// 200.
     pub status: u16,
     /// The media type of the body.
     pub content_type: &'static str,
-    /// One more header: its name and value.
-    pub header: Option<(&'static str, &'static str)>,
+    /// Further headers: names and values.
+    pub headers: Vec<(&'static str, &'static str)>,
     /// The body.
-    pub body: String,
+    pub body: Body,
     /// Whether the body shows the end of the run: who gets it has seen everything.
     pub is_last: bool,
 }
 
+/// A body.
+pub enum Body {
+    /// All of it.
+    Whole(Arc<str>),
+    /// What a feed has, until it ends.
+    Growing(Box<dyn Feed>),
+}
+
 impl Response {
     /// A body of plain text.
-    pub fn text(status: u16, body: impl Into<String>) -> Self {
+    pub fn text(status: u16, body: impl Into<Arc<str>>) -> Self {
         let content_type = "text/plain; charset=utf-8";
-        Self { status, content_type, header: None, body: body.into(), is_last: false }
+        let body = Body::Whole(body.into());
+        Self { status, content_type, headers: Vec::new(), body, is_last: false }
     }
 
     /// The response to a request that is refused before its page is known.
-    pub(crate) fn error(status: u16) -> Self {
+    pub fn error(status: u16) -> Self {
         Self::text(status, format!("{}\n", reason(status)))
     }
 
-    /// Its bytes; `is_head`: without the body.
+    /// Its bytes before a body that grows, or all of them; `is_head`: without the body.
     pub(crate) fn bytes(&self, is_head: bool) -> Vec<u8> {
         let mut head = format!(
-            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nCache-Control: no-store\r\n\
              X-Content-Type-Options: nosniff\r\nConnection: close\r\n",
             self.status,
             reason(self.status),
             self.content_type,
-            self.body.len()
         );
-        if let Some((name, value)) = self.header {
+        if let Body::Whole(body) = &self.body {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str("\r\n");
-        if !is_head {
-            head.push_str(&self.body);
+        match &self.body {
+            Body::Whole(body) if !is_head => head.push_str(body),
+            _ => {}
         }
         head.into_bytes()
     }

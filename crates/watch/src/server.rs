@@ -19,7 +19,9 @@ use crate::connection::{Connection, Next};
 use crate::pages::Pages;
 
 /// The most connections at once.
-const MOST: usize = 32;
+const MOST: usize = 256;
+/// How often clients of growing bodies are looked after.
+const TICK: Duration = Duration::from_millis(250);
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
 /// The token of the first connection; each has one of its own, in the order in which they were accepted.
@@ -39,7 +41,7 @@ pub enum ServerError {
         source: std::io::Error,
     },
     /// The system has no more threads or file descriptors.
-    #[error("the server of metrics cannot be started: {0}")]
+    #[error("the server cannot be started: {0}")]
     Start(#[from] std::io::Error),
 }
 
@@ -69,10 +71,11 @@ impl Server {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, delivered) = channel();
         let connections = BTreeMap::new();
-        let clients = Clients { poll, listener, connections, next: FIRST, retry: None };
+        let clients =
+            Clients { poll, listener, connections, next: FIRST, retry: None, fed_at: None };
         let serving = Serving { clients, pages, stop: Arc::clone(&stop), delivered: sender };
         let thread =
-            std::thread::Builder::new().name("metrics".into()).spawn(move || serving.run())?;
+            std::thread::Builder::new().name("watch".into()).spawn(move || serving.run())?;
         Ok(Self { address, stop, waker, delivered, thread: Some(thread) })
     }
 
@@ -134,8 +137,12 @@ impl Serving {
                 // A new connection may have its request with it.
                 ready.extend(self.clients.accept(now));
             }
+            if let Some(due) = self.clients.fed_at.filter(|due| *due <= now) {
+                self.clients.fed_at = Some(due.max(now - TICK) + TICK);
+                ready.extend(self.clients.fed());
+            }
             for token in ready {
-                if self.clients.advance(token, &*self.pages) {
+                if self.clients.advance(token, &*self.pages, now) {
                     // The receiver may have stopped to listen.
                     let _ = self.delivered.send(());
                 }
@@ -153,19 +160,31 @@ struct Clients {
     next: usize,
     /// When accepting is tried again.
     retry: Option<Instant>,
+    /// When the clients of growing bodies are looked after, if there are any.
+    fed_at: Option<Instant>,
 }
 
 impl Clients {
     /// How long nothing has to be done; `None`: until something arrives.
     fn wait(&self, now: Instant) -> Option<Duration> {
         let deadlines = self.connections.values().map(|connection| connection.deadline);
-        let first = deadlines.chain(self.retry).min()?;
+        let first = deadlines.chain(self.retry).chain(self.fed_at).min()?;
         // Rounded up: the poll counts in milliseconds.
         Some(first.saturating_duration_since(now) + Duration::from_millis(1))
     }
 
     fn expire(&mut self, now: Instant) {
         self.connections.retain(|_, connection| connection.deadline > now);
+    }
+
+    /// The clients of growing bodies.
+    fn fed(&mut self) -> Vec<Token> {
+        let fed = self.connections.iter().filter(|(_, connection)| connection.is_fed());
+        let fed: Vec<Token> = fed.map(|(&number, _)| Token(number)).collect();
+        if fed.is_empty() {
+            self.fed_at = None;
+        }
+        fed
     }
 
     /// Accepts those that wait; returns their tokens.
@@ -206,9 +225,12 @@ impl Clients {
     }
 
     /// Does what a connection allows; returns whether its client was sent the end of the run.
-    fn advance(&mut self, Token(number): Token, pages: &dyn Pages) -> bool {
+    fn advance(&mut self, Token(number): Token, pages: &dyn Pages, now: Instant) -> bool {
         let Some(connection) = self.connections.get_mut(&number) else { return false };
-        let next = connection.advance(pages);
+        let next = connection.advance(pages, now);
+        if connection.is_fed() {
+            self.fed_at.get_or_insert(now + TICK);
+        }
         if next == Next::Drop {
             self.connections.remove(&number);
         }

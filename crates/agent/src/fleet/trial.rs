@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_runner::{Progress, RunError, TrialEnd, TrialOrder, TrialTarget};
+use stormeter_runner::{Progress, RunError, Seen, TrialEnd, TrialOrder, TrialTarget};
 use stormeter_study::{WorkloadKind, vms_of_host};
 use stormeter_trial::{Interval, NoteFact};
 
@@ -68,8 +68,11 @@ impl Fleet {
         cancel: &AtomicBool,
         progress: &mut dyn Progress,
     ) -> Result<Attempt, RunError> {
+        let is_watched = progress.watches();
+        let names: Vec<String> = self.hosts.iter().map(|host| host.name.clone()).collect();
         for (host, order) in orders {
-            self.say(*host, Command::Trial(Box::new(order.clone())));
+            let order = TrialOrder { watched: is_watched, ..order.clone() };
+            self.say(*host, Command::Trial(Box::new(order)));
         }
         self.gather(hosts, "get ready for the trial", cancel, |_, report| match report {
             Report::Ready => Ok(Some(())),
@@ -83,6 +86,8 @@ impl Fleet {
         let start = self.start(orders, cancel, |host, report| {
             match report {
                 Report::Interval(row) => early.push((host, row)),
+                // The first moments of a picture.
+                Report::Seen(_) => {}
                 Report::Done(end) => ends[host] = Some(*end),
                 other => return Err(other),
             }
@@ -107,6 +112,13 @@ impl Fleet {
             self.gather_within(&open, what, within, cancel, |host, report| match report {
                 Report::Interval(row) => {
                     rows.tell(host, row, progress);
+                    if is_watched {
+                        progress.seen(Some(&names[host]), &Seen::Interval(row));
+                    }
+                    Ok(None)
+                }
+                Report::Seen(seen) => {
+                    progress.seen(Some(&names[host]), &seen);
                     Ok(None)
                 }
                 Report::Done(end) => Ok(Some(*end)),

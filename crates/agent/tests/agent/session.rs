@@ -120,6 +120,7 @@ pub(crate) fn trial(store: Option<usize>, duration_ms: u64) -> Command {
         start: Default::default(),
         content_seed: 0,
         disturbed: false,
+        watched: false,
     }))
 }
 

@@ -19,6 +19,7 @@ use crate::commands::compare_files;
 use crate::ending::{Ending, resuming};
 use crate::exit::{Exit, Failure};
 use crate::live::Display;
+use crate::live_page::Subject;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, report_of, show};
 use crate::results_place::{from_here, is_directory, placed};
@@ -72,8 +73,14 @@ pub(crate) fn run(
         ..Request::new(plan, output)
     };
     let cancel = cancel_on_signals_of(&datastores);
-    let of = (&request.plan, RunKind::Comparison);
-    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
+    let subject = Subject {
+        plan: &request.plan,
+        kind: RunKind::Comparison,
+        results: &request.output,
+        names: option,
+    };
+    let options_of = (&options.metrics, &options.live);
+    let mut watching = Watching::start(options_of, &subject, options.quiet)?;
     let mut display = Display::of(&request.plan, options.quiet);
     let mut null_servers = NullServerChildren::default();
     let collaborators =
@@ -85,6 +92,7 @@ pub(crate) fn run(
     drop(display);
     watching.ended(&conclusion);
     let report = report_of(conclusion, option);
+    watching.reported(&report);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {
         results: &request.output,

@@ -20,6 +20,7 @@ use crate::commands::run::{read_study, results_name};
 use crate::ending::Ending;
 use crate::exit::{Exit, Failure};
 use crate::live::{Screen, bar};
+use crate::live_page::Subject;
 use crate::output::{check_outputs, layout, print_tables, report_of, show};
 use crate::results_place::placed;
 use crate::settings::study_setting;
@@ -85,8 +86,14 @@ pub(crate) fn run(
         version: env!("CARGO_PKG_VERSION").into(),
     };
     let cancel = cancel_on_signals();
-    let of = (&request.plan, RunKind::Prediction);
-    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
+    let subject = Subject {
+        plan: &request.plan,
+        kind: RunKind::Prediction,
+        results: &request.output,
+        names: study_setting,
+    };
+    let options_of = (&options.metrics, &options.live);
+    let mut watching = Watching::start(options_of, &subject, options.quiet)?;
     let mut counter = Counter(Screen::new(options.quiet));
     let predict = |progress: &mut dyn Progress| predict_study(&request, &cancel, progress);
     let file = watching.during(&mut counter, predict);
@@ -94,6 +101,7 @@ pub(crate) fn run(
     let conclusion = conclude(&file?)?;
     watching.ended(&conclusion);
     let report = report_of(conclusion, study_setting);
+    watching.reported(&report);
     let exit = Exit::of_run(&report);
     show(&report, &options.show, layout(color))?;
     let ending = Ending {

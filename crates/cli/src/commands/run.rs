@@ -21,6 +21,7 @@ use crate::guests::guests;
 use crate::hosts;
 use crate::lab_machines::LabMachines;
 use crate::live::Display;
+use crate::live_page::Subject;
 use crate::null_servers::NullServerChildren;
 use crate::output::{check_outputs, is_stdout, layout, print_notes, print_tables, report_of, show};
 use crate::rack_control::rack_control;
@@ -67,8 +68,10 @@ pub(crate) fn run(options: &RunOptions, color: Color, line: &CommandLine) -> Res
     // Before any server is started: an interrupted run has to end its servers.
     let cancel = cancel_on_signals_of(&datastores);
     let kind = if request.plan.is_comparison() { RunKind::Comparison } else { RunKind::Study };
-    let of = (&request.plan, kind);
-    let mut watching = Watching::start(&options.metrics, of, options.quiet)?;
+    let subject =
+        Subject { plan: &request.plan, kind, results: &request.output, names: study_setting };
+    let options_of = (&options.metrics, &options.live);
+    let mut watching = Watching::start(options_of, &subject, options.quiet)?;
     let conclusion = match finished(&request)? {
         Some(conclusion) => conclusion,
         None => {
@@ -118,6 +121,7 @@ pub(crate) fn run(options: &RunOptions, color: Color, line: &CommandLine) -> Res
     };
     watching.ended(&conclusion);
     let report = report_of(conclusion, study_setting);
+    watching.reported(&report);
     let exit = Exit::of_run(&report);
     let is_interrupted = report.status.reason == Some(FinishReason::Interrupted);
     let ending = Ending {

@@ -26,6 +26,7 @@ mod judged;
 mod kept;
 mod killing;
 mod librbd;
+mod live;
 mod loop_device;
 mod lun;
 mod measure_site;

@@ -320,11 +320,8 @@ impl Unit {
             session.ping(now_ns, out);
             session.is_pinging()
         });
-        if !is_sent {
-            return Err(broken("the session is not complete".into()));
-        }
         let mut done = Vec::new();
-        loop {
+        while is_sent {
             disks.pump(&mut done).map_err(|error| broken(error.to_string()))?;
             let now_ns = clock.now_ns();
             if let Some(reason) = disks.failure(0) {
@@ -334,9 +331,10 @@ impl Unit {
                 return Ok(now_ns.saturating_sub(start_ns));
             }
             if now_ns >= until_ns {
-                return Err(broken("the target does not answer".into()));
+                break;
             }
         }
+        Err(broken("the target does not answer".into()))
     }
 
     /// Logs out.

@@ -36,6 +36,9 @@ impl<D: Disks, C: Clock, O: Observer, V: Verification> Drive<'_, D, C, O, V> {
             let start_ns = self.interval_start_ns - window_start_ns;
             let row = self.recorder.close_interval(start_ns, end_ns - self.interval_start_ns);
             self.observer.interval(&row);
+            if self.observer.wants_latencies(&row) {
+                self.observer.latencies(self.recorder.latencies_since());
+            }
             self.interval_start_ns = end_ns;
             if end_ns == window_end_ns {
                 self.close_window(window_end_ns, now_ns);

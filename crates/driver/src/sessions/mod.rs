@@ -159,6 +159,9 @@ impl<'a, S: Sessions, C: Clock, O: Observer> Run<'a, S, C, O> {
             Boundary::Row { start_ns, length_ns, .. } => {
                 let row = self.recorder.close_interval(start_ns, length_ns);
                 self.observer.interval(&row);
+                if self.observer.wants_latencies(&row) {
+                    self.observer.latencies(self.recorder.latencies_since());
+                }
             }
             Boundary::Closed { at_ns } => {
                 self.outstanding.close(at_ns);

@@ -23,6 +23,16 @@ pub(crate) fn reply(reply: Reply) -> &'static str {
     }
 }
 
+/// The class that carries a reply's colour.
+pub(crate) fn class_of(reply: Reply) -> &'static str {
+    match reply {
+        Reply::Yes => "yes",
+        Reply::No => "no",
+        Reply::Inconclusive => "inconclusive",
+        Reply::NotAnswered => "unanswered",
+    }
+}
+
 /// The word for an answer: its reply, or that the model does not tell.
 pub(crate) fn shown_reply(report: &Report, answer: &Answer) -> &'static str {
     match phrases::is_told(&report.header, answer) {

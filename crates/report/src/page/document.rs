@@ -13,10 +13,20 @@ pub const HEAD_BYTES: usize = 2048;
 
 /// Starts a page, up to the open `body`.
 pub(crate) fn start(page: &mut Markup, title: &str, styles: &[&'static str], class: &str) {
+    start_with(page, title, styles, class, &policy(SCRIPT, ""));
+}
+
+/// Starts the page of a run in progress: its script reads from where the page came from.
+pub(crate) fn start_live(page: &mut Markup, title: &str, styles: &[&'static str], script: &str) {
+    let policy = policy(script, "; connect-src 'self'; base-uri 'none'; form-action 'none'");
+    start_with(page, title, styles, "live study", &policy);
+}
+
+fn start_with(page: &mut Markup, title: &str, styles: &[&'static str], class: &str, policy: &str) {
     page.tag("html").at("lang", "en").open();
     page.tag("head").open();
     page.tag("meta").at("charset", "utf-8").empty();
-    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", policy()).empty();
+    page.tag("meta").at("http-equiv", "Content-Security-Policy").at("content", policy).empty();
     page.tag("meta")
         .at("name", "viewport")
         .at("content", "width=device-width, initial-scale=1")
@@ -43,20 +53,25 @@ pub(crate) fn end(page: Markup, stormeter_version: &str, run_id: &str) -> String
 }
 
 /// Ends a page whose `main` is open with a line about itself.
-pub(crate) fn end_with(mut page: Markup, line: &str) -> String {
+pub(crate) fn end_with(page: Markup, line: &str) -> String {
+    end_live(page, line, SCRIPT)
+}
+
+/// The same with another script, the one that it was started with.
+pub(crate) fn end_live(mut page: Markup, line: &str, script: &'static str) -> String {
     page.tag("footer").open();
     page.leaf("p", line);
     page.close();
     page.close();
-    page.script(SCRIPT);
+    page.script(script);
     format!("<!DOCTYPE html>\n{}", page.finish())
 }
 
 /// A security policy that forbids everything but the page's own styles and its one script: should a text
 /// ever slip through unescaped, it can neither run nor fetch.
-fn policy() -> String {
-    let hash = base64(&Sha256::digest(SCRIPT.as_bytes()));
-    format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'")
+fn policy(script: &str, further: &str) -> String {
+    let hash = base64(&Sha256::digest(script.as_bytes()));
+    format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'{further}")
 }
 
 /// RFC 4648, section 4.
@@ -97,6 +112,6 @@ mod tests {
         let hash = base64(&Sha256::digest(script.as_bytes()));
         assert!(is_page(page.as_bytes()) && !is_page(b"<html>"));
         assert!(page.contains(&format!("script-src &#39;sha256-{hash}&#39;")), "{page}");
-        assert!(!policy().replace("style-src 'unsafe-inline'", "").contains("unsafe"));
+        assert!(!policy(SCRIPT, "").replace("style-src 'unsafe-inline'", "").contains("unsafe"));
     }
 }

@@ -6,7 +6,7 @@ use stormeter_units::{format_bytes, format_duration_ns};
 use crate::wording::plural;
 
 /// An incident with its host and path: `esx1: 10.0.0.5:2049: connection lost with 8 I/Os outstanding (…)`.
-pub(crate) fn incident(incident: &Incident) -> String {
+pub fn incident_sentence(incident: &Incident) -> String {
     let place = [&incident.host, &incident.path].into_iter().flatten();
     let place: String = place.map(|place| format!("{place}: ")).collect();
     format!("{place}{}", event(&incident.event))
@@ -267,9 +267,12 @@ mod tests {
     #[test]
     fn host_and_path_come_first() {
         let busy = Incident::new(StorageEvent::NoSense);
-        assert_eq!(incident(&busy), "check condition without sense data");
+        assert_eq!(incident_sentence(&busy), "check condition without sense data");
         let path = Some("10.0.0.5:3260".into());
         let placed = Incident { host: Some("esx1".into()), path, ..busy };
-        assert_eq!(incident(&placed), "esx1: 10.0.0.5:3260: check condition without sense data");
+        assert_eq!(
+            incident_sentence(&placed),
+            "esx1: 10.0.0.5:3260: check condition without sense data"
+        );
     }
 }

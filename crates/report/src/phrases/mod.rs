@@ -31,7 +31,7 @@ pub use datastore::{datastore_note, left_sentence, opened_sentence};
 pub(crate) use environment::environment_note;
 pub use event::event_sentence;
 pub(crate) use finding::finding;
-pub(crate) use incident::incident;
+pub use incident::incident_sentence;
 pub(crate) use model_error::{MEANING, band, is_told, model_error, of_metric};
 pub(crate) use note::note;
 pub(crate) use promise::{acknowledged, evidence, promise};

@@ -94,6 +94,7 @@ impl StudyRun<'_> {
                 start: trial_start(plan.seed, u64::from(u32::MAX)),
                 content_seed: seed,
                 disturbed: false,
+                watched: false,
             };
             // Also when a study is resumed: the machine may have changed.
             until_sound(|attempt| {

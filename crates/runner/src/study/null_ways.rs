@@ -94,6 +94,7 @@ impl StudyRun<'_> {
             content_seed: seed,
             start: trial_start(plan.seed, u64::from(u32::MAX)),
             disturbed: false,
+            watched: false,
         };
         until_sound(|attempt| {
             let began = Began::now();

@@ -27,5 +27,6 @@ pub fn trial_order(plan: &StudyPlan, cell: &Cell, number: usize, draw: u32) -> T
         start: plan.start_of(draw, number),
         content_seed: plan.content_seed_of(draw, number),
         disturbed: false,
+        watched: false,
     }
 }

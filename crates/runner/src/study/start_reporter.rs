@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use stormeter_trial::Interval;
 
-use crate::progress::Progress;
+use crate::progress::{Progress, Seen};
 
 /// See above.
 pub(crate) struct StartReporter<'a> {
@@ -21,6 +21,14 @@ impl Progress for StartReporter<'_> {
 
     fn interval(&mut self, row: &Interval) {
         self.inner.interval(row);
+    }
+
+    fn watches(&self) -> bool {
+        self.inner.watches()
+    }
+
+    fn seen(&mut self, host: Option<&str>, seen: &Seen) {
+        self.inner.seen(host, seen);
     }
 
     fn note(&mut self, text: &str) {

@@ -3,7 +3,7 @@
 use stormeter_statistics::{Answer, Reply};
 
 use super::figure::figure;
-use super::forest::{self, class_of, forest};
+use super::forest::{self, forest};
 use crate::full::assumed;
 use crate::full::grid::Grid;
 use crate::full::remarks::{self, Shared};
@@ -137,7 +137,7 @@ fn line(
 ) {
     let scale = Scale::of(answer, Titles::of_answer(report.plan(), answer));
     let estimate = answer.estimate.as_ref();
-    page.tag("tr").at("class", class_of(words::marked_reply(report, answer))).open();
+    page.tag("tr").at("class", words::class_of(words::marked_reply(report, answer))).open();
     page.tag("th").at("scope", "row").open();
     page.tag("a").at("href", format!("#{}", anchor(index))).text(&answer.question);
     if answer.must && answer.reply == Reply::No {
@@ -230,7 +230,7 @@ fn answer(
     is_open: bool,
 ) {
     let titles = Titles::of_answer(grid.report.plan(), answer);
-    let class = format!("answer {}", class_of(words::marked_reply(grid.report, answer)));
+    let class = format!("answer {}", words::class_of(words::marked_reply(grid.report, answer)));
     let tag = page.tag("details").at("class", class);
     if is_open {
         tag.at("open", "").open()

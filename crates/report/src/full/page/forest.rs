@@ -158,7 +158,7 @@ fn row(of: &Value, shown: Shown, place: f64, ends: Option<(f64, f64)>) -> Row {
         label: of.label.clone(),
         is_strong: of.is_whole,
         dots: vec![Dot {
-            mark: Mark::Reply(class_of(of.reply)),
+            mark: Mark::Reply(words::class_of(of.reply)),
             tooltip: format!("{}: {value}{}", of.label, interval.unwrap_or_default()),
             words: format!("{value}, {}", words::reply(of.reply)),
             tone: "",
@@ -167,15 +167,5 @@ fn row(of: &Value, shown: Shown, place: f64, ends: Option<(f64, f64)>) -> Row {
             is_settled: true,
         }],
         ..Row::default()
-    }
-}
-
-/// The class that carries a reply's colour.
-pub(super) fn class_of(reply: Reply) -> &'static str {
-    match reply {
-        Reply::Yes => "yes",
-        Reply::No => "no",
-        Reply::Inconclusive => "inconclusive",
-        Reply::NotAnswered => "unanswered",
     }
 }

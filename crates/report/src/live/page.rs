@@ -1,0 +1,80 @@
+//! The page as a whole, and its parts.
+
+use super::model::Moment;
+use super::{events, found, hosts, load, now, verdict};
+use crate::markup::Markup;
+use crate::page::document;
+
+/// Replaces the parts that have changed, and draws the heat map.
+const SCRIPT: &str = include_str!("live.js");
+const STYLE: &str = include_str!("live.css");
+
+/// The parts of the page: the id of each and its markup.
+pub fn parts(moment: &Moment) -> Vec<(&'static str, String)> {
+    vec![
+        ("now", now::now(moment)),
+        ("verdict", verdict::verdict(moment)),
+        ("cells", load::cells(moment)),
+        ("over-time", load::over_time(moment)),
+        ("hosts", hosts::hosts(moment)),
+        ("events", events::events(moment)),
+        ("found", found::found(moment)),
+    ]
+}
+
+/// The page with these parts.
+pub fn page(moment: &Moment) -> String {
+    let mut page = start(&moment.title);
+    // Who has no script reads it again.
+    page.tag("noscript").open();
+    page.tag("meta").at("http-equiv", "refresh").at("content", "5").empty();
+    page.close();
+    page.tag("main").open();
+    page.tag("p").at("id", "lost").at("role", "status").at("hidden", "").text("");
+    for (id, part) in parts(moment) {
+        if id == "over-time" {
+            heat(&mut page);
+        }
+        let tag = page.tag(if id == "now" { "header" } else { "section" }).at("id", id);
+        let tag = if id == "verdict" { tag.at("aria-live", "polite") } else { tag };
+        tag.open();
+        page.append(Markup::of(part));
+        page.close();
+    }
+    document::end_live(
+        page,
+        &format!("Stormeter {} shows a run in progress.", moment.version),
+        SCRIPT,
+    )
+}
+
+/// The place of the heat maps, which the script fills.
+fn heat(page: &mut Markup) {
+    page.tag("section").at("id", "heat").at("hidden", "").open();
+    page.leaf("h2", "Latencies over time");
+    page.tag("div").at("id", "maps").text("");
+    let caption = "Each column is a moment of a trial, each shade how many of its I/Os took that long; the axis is \
+                   logarithmic.";
+    page.tag("p").at("class", "caption").text(caption);
+    page.close();
+}
+
+/// A page that says why there is no report.
+pub fn without_report(why: &str) -> String {
+    let mut page = start("No report yet");
+    page.tag("main").open();
+    page.leaf("h1", "No report yet");
+    page.tag("p").at("class", "status").text(why);
+    document::end_live(page, "Stormeter shows a run in progress.", "")
+}
+
+fn start(title: &str) -> Markup {
+    let mut page = Markup::default();
+    document::start_live(
+        &mut page,
+        title,
+        &[include_str!("../full/page/study.css"), STYLE],
+        SCRIPT,
+    );
+    page
+}
