@@ -320,8 +320,11 @@ impl Unit {
             session.ping(now_ns, out);
             session.is_pinging()
         });
+        if !is_sent {
+            return Err(broken("the session is not complete".into()));
+        }
         let mut done = Vec::new();
-        while is_sent {
+        loop {
             disks.pump(&mut done).map_err(|error| broken(error.to_string()))?;
             let now_ns = clock.now_ns();
             if let Some(reason) = disks.failure(0) {
@@ -331,10 +334,9 @@ impl Unit {
                 return Ok(now_ns.saturating_sub(start_ns));
             }
             if now_ns >= until_ns {
-                break;
+                return Err(broken("the target does not answer".into()));
             }
         }
-        Err(broken("the target does not answer".into()))
     }
 
     /// Logs out.
