@@ -11,9 +11,9 @@ use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, dist, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
+use crate::{bench, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "peers",
         what: "programs that the checks need, installed if they are missing",
@@ -35,12 +35,6 @@ const STEPS: [Step; 12] = [
         what: "the static binary, built and tried",
         needs: &["musl-gcc", MUSL],
         run: static_binary::check,
-    },
-    Step {
-        name: "dist",
-        what: "packages, made twice, installed where there is no Rust, and run",
-        needs: dist::NEEDS,
-        run: dist::check,
     },
     Step {
         name: "lab",

@@ -44,7 +44,7 @@ cargo xtask CHORE
   tidy [--write]       check layers, clocks, file lengths, licences and wording; --write redraws the layers
   bench [ARGUMENT]…    benchmarks compared with fio (arguments go to stormeter-bench)
   truth [WHICH]        check the simulator against theory, published findings, this machine and a lab on it; leave the machine alone
-  dist [--twice]       make the packages of a release in target/dist; --twice compares two builds, --quick is for trying
+  dist [--twice|--try] make the packages of a release in target/dist; --twice compares two builds, --try installs and runs them
   static               build, inspect and try the static binary (musl)
   peers                install the programs that the checks need, where possible
   fuzz [RUNS]          fuzz decoders, sessions, importers and tables with mutated input, for a long time

@@ -17,7 +17,7 @@ use stormeter_watch::{Board, RunKind, Server};
 use crate::arguments_live::LiveOptions;
 use crate::exit::Failure;
 use crate::output::report_of;
-use crate::watching::token_text;
+use crate::token_file::token_text;
 
 /// A page that is served.
 pub(crate) struct LivePage {

@@ -46,6 +46,7 @@ mod settings;
 mod signals;
 mod sources;
 mod text_file;
+mod token_file;
 mod units;
 mod user_directory;
 mod version;

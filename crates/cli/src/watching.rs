@@ -1,6 +1,5 @@
 //! Shows a run to those who watch it while it runs: its metrics and its live page, where they are wanted.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -14,13 +13,11 @@ use crate::arguments_live::LiveOptions;
 use crate::arguments_metrics::MetricsOptions;
 use crate::exit::Failure;
 use crate::live_page::{LivePage, Subject};
-
-/// The longest file of a token that is read.
-const MOST_BYTES: u64 = 4096;
+use crate::token_file::token_text;
 
 /// Those who watch a run, if any may.
 pub(crate) struct Watching {
-    /// Only where somebody may.
+    /// Only where anyone may.
     reporter: Option<Reporter>,
     metrics: Option<Server>,
     live: Option<LivePage>,
@@ -110,18 +107,6 @@ pub(crate) fn concluded_cells(conclusion: &Conclusion) -> Vec<Cell> {
         ..cell
     });
     with_values.collect()
-}
-
-/// The text of a token file.
-pub(crate) fn token_text(path: &Path) -> Result<String, Failure> {
-    let wrong = |why: String| {
-        Failure::Usage(format!("the token file {} cannot be read: {why}", path.display()))
-    };
-    let found = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-    if !found.is_file() || found.len() > MOST_BYTES {
-        return Err(wrong("it is no small file".into()));
-    }
-    std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))
 }
 
 fn refused(error: &AccessError) -> Failure {

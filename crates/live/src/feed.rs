@@ -10,7 +10,7 @@ use stormeter_watch::{Fed, Feed};
 
 use crate::course::Course;
 use crate::heat::{Column, Map};
-use crate::pages::Shown;
+use crate::shown::Shown;
 
 /// So that neither end takes silence for the loss of the other.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);

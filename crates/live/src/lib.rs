@@ -18,6 +18,7 @@ mod hosts;
 mod judge;
 mod moment;
 mod pages;
+mod shown;
 mod thinned;
 mod token;
 

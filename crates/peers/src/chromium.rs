@@ -115,7 +115,7 @@ impl Chromium {
         let scheme = if is_dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.ask("Emulation.setEmulatedMedia", media)?;
-        // What is drawn anew on a change is drawn in the next frame.
+        // What is drawn again on a change is drawn in the next frame.
         std::thread::sleep(Duration::from_millis(300));
         let picture = self.ask("Page.captureScreenshot", json!({ "format": "png" }))?;
         self.write(&picture, file)

@@ -1,4 +1,4 @@
-//! The step `dist`: all packages, made twice from the same binaries, checked by the tools of their systems, installed
+//! The chore `dist`, tried: all packages, made twice from the same binaries, checked by the tools of their systems, installed
 //! where there is no Rust, and run: with the words of the page on installing.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::static_binary::Haste;
 use crate::steps::Finding;
 use crate::target::{AARCH64, ALL, X86_64};
 
-/// The programs that the step requires.
+/// The programs that it requires.
 pub(crate) const NEEDS: &[&str] = &[
     "musl-gcc",
     MUSL,

@@ -12,7 +12,7 @@ use crate::layers::LAYERS;
 const HAVE_OPTIONS: [&str; 2] = ["crates/cli/", "crates/bench/"];
 
 /// Where options of other programs are written, or programs that have them.
-const OF_OTHER_PROGRAMS: [&str; 13] = [
+const OF_OTHER_PROGRAMS: [&str; 14] = [
     "crates/lab/src/image/packages.rs",
     "crates/lab/src/image/program.rs",
     "crates/lab/src/qemu/version.rs",
@@ -24,6 +24,7 @@ const OF_OTHER_PROGRAMS: [&str; 13] = [
     "crates/ceph/src/pool.rs",
     "crates/ceph/src/up.rs",
     "crates/peers/src/child.rs",
+    "crates/peers/src/chromium.rs",
     "crates/peers/src/prometheus.rs",
     "crates/peers/src/tgt.rs",
 ];

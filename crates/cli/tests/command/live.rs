@@ -7,7 +7,7 @@ use stormeter_peers::{Chromium, Look, PeerError};
 
 use crate::place::{Place, Running, not_run, until};
 
-/// Where pictures are kept, if somebody wants to look at them.
+/// Where pictures are kept, if they are to be looked at.
 const PICTURES: &str = "STORMETER_PICTURES";
 const WIDE: Look = Look { width: 1100, height: 2400, is_dark: false };
 

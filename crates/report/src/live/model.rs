@@ -40,7 +40,7 @@ pub enum Doing {
     },
     /// Between two trials.
     Between,
-    /// Computing what cells depend on: this many, of so many.
+    /// Computing what cells depend on: this many, of this many in all.
     Sensitivity(u64, u64),
     /// It has ended.
     Ended,
@@ -63,11 +63,11 @@ pub struct Moment {
     pub share: Option<f64>,
     /// The probable time until the end.
     pub rest_ns: Option<u64>,
-    /// Trials that were measured, of so many at most; 0 where there is no such number.
+    /// Trials that were measured, of at most this many; 0 where there is no such number.
     pub trials: (u64, u64),
     /// Trials that failed.
     pub failed: u64,
-    /// Blocks that ended, of so many at most.
+    /// Blocks that ended, of at most this many.
     pub blocks: (u32, u32),
     /// The half width of the widest interval, and the wanted one, as shares.
     pub precision: (Option<f64>, Option<f64>),
