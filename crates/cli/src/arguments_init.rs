@@ -20,7 +20,7 @@ device. Nothing is written but the file.
 Examples:
   stormeter init study /srv/vm nas=nfs://nas1/export/vm
   stormeter init study -o -                            print it
-  stormeter init study a=/srv/vm b=/srv/vm -o aa.yaml  can this machine be trusted?")]
+  stormeter init study a=/srv/vm b=/srv/vm -o aa.yaml  an A/A test")]
     Study(InitFile),
     /// A site: the hardware on which studies are predicted, with what is assumed
     #[command(after_help = "\
