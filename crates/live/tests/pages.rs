@@ -227,7 +227,7 @@ fn many_viewers_see_the_end_while_one_reads_nothing() {
         while viewer.event().0 != "ended" {}
         let mut rest = String::new();
         viewer.0.read_to_string(&mut rest).unwrap();
-        assert_eq!(rest, "", "the feed ends with the run");
+        assert_eq!(rest.trim(), "", "the feed ends with the run");
     }
     drop(asleep);
     let mut watched = viewers.len();
@@ -248,8 +248,12 @@ fn a_slow_viewer_gets_the_latest_and_not_the_past() {
     for second in 0..300 {
         run.second(second, 50_000);
     }
+    // As many as there are: the last one is still being filled.
+    let mut columns = 0;
+    while columns < 299 {
+        let (from, new) = slow.columns();
+        assert!(from as usize <= columns, "none is left out");
+        columns = from as usize + new.len();
+    }
     slow.until("now", "block 3: 10.0s of 10.0s");
-    let (from, columns) = slow.columns();
-    assert_eq!(from, 0);
-    assert!(columns.len() > 100, "{}", columns.len());
 }

@@ -53,7 +53,8 @@ impl LatencyBands {
 
     /// The bands from the first to the last that is in use: number and count.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        (self.first..).zip(self.counts.iter().copied())
+        let counts = self.counts.iter().copied().enumerate();
+        counts.map(|(index, count)| (self.first.saturating_add(index), count))
     }
 
     /// Whether nothing was counted.

@@ -42,8 +42,7 @@ impl Response {
     /// Its bytes before a body that grows, or all of them; `is_head`: without the body.
     pub(crate) fn bytes(&self, is_head: bool) -> Vec<u8> {
         let mut head = format!(
-            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nCache-Control: no-store\r\n\
-             X-Content-Type-Options: nosniff\r\nConnection: close\r\n",
+            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\n",
             self.status,
             reason(self.status),
             self.content_type,
@@ -51,6 +50,9 @@ impl Response {
         if let Body::Whole(body) = &self.body {
             head.push_str(&format!("Content-Length: {}\r\n", body.len()));
         }
+        head.push_str(
+            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n",
+        );
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
