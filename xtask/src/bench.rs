@@ -1,7 +1,5 @@
 //! Benchmarks against fio: builds and runs the package stormeter-bench with what it needs.
 
-use std::process::Command;
-
 use crate::child::succeed;
 use crate::peers;
 use crate::repository::Repository;
@@ -24,15 +22,10 @@ pub(crate) fn check(repository: &Repository) -> Finding {
     Ok(String::new())
 }
 
-/// The build of the benchmarks, and of the program that the README tells to build.
-pub(crate) fn build(repository: &Repository) -> Command {
+fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
     let mut cargo = repository.cargo(&["build", "--release", "--quiet"]);
     cargo.args(PACKAGES.map(|package| format!("--package={package}")));
-    cargo
-}
-
-fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
-    succeed(&mut build(repository))?;
+    succeed(&mut cargo)?;
     succeed(repository.command(repository.target.join("release/stormeter-bench")).args(arguments))
 }
 

@@ -16,7 +16,6 @@ mod fuzz;
 mod lab;
 mod layer_picture;
 mod layers;
-mod meanwhile;
 mod measured;
 mod metadata;
 mod peers;
