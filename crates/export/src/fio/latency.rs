@@ -35,14 +35,29 @@ pub(super) fn latency(totals: &KindTotals) -> Value {
     Value::Object(object)
 }
 
-/// From the middles of the buckets.
+/// From the middles of the buckets, within what the exact minimum, maximum and mean leave open: of two latencies it
+/// follows from them alone, and half a bucket more would break the laws that our own audit applies.
 fn sd(totals: &KindTotals, mean_ns: f64) -> f64 {
     let squares = totals.histogram.buckets().map(|bucket| {
         let middle = (bucket.low_ns + bucket.high_ns - 1) as f64 / 2.0;
         bucket.count as f64 * (middle - mean_ns).powi(2)
     });
     let others = totals.histogram.count().saturating_sub(1).max(1);
-    (squares.sum::<f64>() / others as f64).sqrt()
+    let variance = squares.sum::<f64>() / others as f64;
+    bounded(variance, totals, mean_ns).sqrt()
+}
+
+/// Not less than the two extremes alone add to the variance, and not more than if all others were at one of them (Bhatia
+/// and Davis, 2000).
+fn bounded(variance: f64, totals: &KindTotals, mean_ns: f64) -> f64 {
+    let (least, most) = (totals.latency_min_ns as f64, totals.latency_max_ns as f64);
+    let n = totals.histogram.count() as f64;
+    if n < 2.0 || !(least..=most).contains(&mean_ns) {
+        return variance;
+    }
+    let low = (most - least).powi(2) / (2.0 * (n - 1.0));
+    let high = (most - mean_ns) * (mean_ns - least) * n / (n - 1.0);
+    variance.min(high).max(low)
 }
 
 fn percentiles(totals: &KindTotals) -> Map<String, Value> {
@@ -103,7 +118,13 @@ mod tests {
     fn totals(latencies_ns: &[u64]) -> KindTotals {
         let mut histogram = Histogram::default();
         latencies_ns.iter().for_each(|&ns| histogram.record(ns));
-        KindTotals { operations: latencies_ns.len() as u64, histogram, ..KindTotals::default() }
+        KindTotals {
+            operations: latencies_ns.len() as u64,
+            latency_min_ns: latencies_ns.iter().copied().min().unwrap_or_default(),
+            latency_max_ns: latencies_ns.iter().copied().max().unwrap_or_default(),
+            histogram,
+            ..KindTotals::default()
+        }
     }
 
     /// As `fio --output-format=json+` names them: 402 and 10289152 are of a run of fio 3.33, the last one stands in its
@@ -114,6 +135,18 @@ mod tests {
         assert_eq!([MOST_NS, 40_000_000_000].map(middle), [17_112_760_320; 2]);
         let bins = bins(&totals(&[401, 400, 20_000_000_000, 30_000_000_000]));
         assert_eq!(bins.into_iter().collect::<Vec<_>>(), [(402, 2), (17_112_760_320, 2)]);
+    }
+
+    /// The middles of the two buckets are 15 ns further apart than the latencies are.
+    #[test]
+    fn the_sd_is_one_that_a_sample_with_these_extremes_can_have() {
+        let (least, most) = (10_015, 12_352);
+        let range = (most - least) as f64;
+        let of = |latencies: &[u64]| sd(&totals(latencies), 11_183.5);
+        let two = of(&[least, most]);
+        assert!((two - range / f64::sqrt(2.0)).abs() < 1e-9, "{two}");
+        let four = of(&[least, least, most, most]);
+        assert!((four - range / f64::sqrt(3.0)).abs() < 1e-9, "{four}");
     }
 
     #[test]
