@@ -11,9 +11,9 @@ use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
-use crate::{bench, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
+use crate::{bench, dist, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step {
         name: "peers",
         what: "programs that the checks need, installed if they are missing",
@@ -35,6 +35,12 @@ const STEPS: [Step; 11] = [
         what: "the static binary, built and tried",
         needs: &["musl-gcc", MUSL],
         run: static_binary::check,
+    },
+    Step {
+        name: "packages",
+        what: "deb and image for this machine, made, installed and used",
+        needs: dist::NEEDS_HERE,
+        run: dist::check_here,
     },
     Step {
         name: "lab",

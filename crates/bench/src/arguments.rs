@@ -15,8 +15,8 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
   --write         put the table into docs/performance.md (run from the repository's root)
   --dir DIR       where the test files go; removed at the end [stormeter-bench-tmp]
   --size MIB      size of the test file [1024]
-  --pairs N       interleaved pairs of runs [7; of the agreement, flushes and agents more]
-  --only SECTION  null, agent, file, agreement, flush, scale, rbd, nfs, iscsi or simulator";
+  --pairs N       interleaved pairs of runs [7; of the agreement, flushes, agents and the live page more]
+  --only SECTION  null, agent, live, file, agreement, flush, scale, rbd, nfs, iscsi or simulator";
 
 /// What to do.
 pub(crate) enum Command {

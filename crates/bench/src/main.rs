@@ -25,6 +25,7 @@ mod instructions;
 mod iscsi;
 mod library;
 mod line;
+mod live;
 mod loopback;
 mod machine;
 mod network;
@@ -78,11 +79,12 @@ fn main() -> ExitCode {
 }
 
 /// Sections that are measured together and share a table.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: [(&str, &[&str]); 9] = [
     ("generator", &["null", "file", "scale"]),
     ("agreement", &["agreement"]),
     ("flush", &["flush"]),
     ("agents", &["agent"]),
+    ("live", &["live"]),
     ("rbd", &["rbd"]),
     ("nfs", &["nfs"]),
     ("iscsi", &["iscsi"]),
@@ -127,6 +129,7 @@ fn measure(section: &str, arguments: &Arguments, store: &Store) -> Result<Vec<Li
     match section {
         "null" => null::measure(arguments),
         "agent" if !arguments.short => agent::lines(arguments),
+        "live" if !arguments.short => live::lines(arguments),
         "file" => file::measure(arguments, store),
         "agreement" if !arguments.short => agreement::measure(arguments),
         "flush" if !arguments.short => flush::measure(arguments),

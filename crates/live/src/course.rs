@@ -114,7 +114,7 @@ impl Course {
             last_end_ns: 0,
             column: None,
             maps: maps(labels.clone()),
-            hosts: Vec::new(),
+            hosts: hosts(plan, word),
             events: VecDeque::new(),
             earlier_events: 0,
             ended_ns: None,
@@ -140,6 +140,12 @@ impl Course {
         state.current = None;
         state.ended_ns.get_or_insert(now_ns);
     }
+}
+
+/// Those of the plan, in its order, before the first of them says anything. Hosts of a prediction exist in its model only.
+fn hosts(plan: &StudyPlan, word: RunWord) -> Vec<Host> {
+    let hosts = if word == RunWord::Prediction { &[][..] } else { &plan.hosts };
+    hosts.iter().map(|host| Host::new(Some(&host.name))).collect()
 }
 
 impl State {

@@ -1,5 +1,6 @@
-//! The chore `dist`, tried: all packages, made twice from the same binaries, checked by the tools of their systems, installed
-//! where there is no Rust, and run: with the words of the page on installing.
+//! Packages tried: checked by the tools of their systems, installed where there is no Rust, and run with the words of the
+//! page on installing. The chore `dist --try` tries all of them; the step `packages` those for this machine that most will
+//! take, the deb and the image.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +13,16 @@ use crate::child::output;
 use crate::cross::COMPILER;
 use crate::peers::{MUSL, MUSL_ARM};
 use crate::repository::Repository;
-use crate::static_binary::Haste;
+use crate::static_binary::{self, Haste};
 use crate::steps::Finding;
-use crate::target::{AARCH64, ALL, X86_64};
+use crate::target::{AARCH64, ALL, Target, X86_64};
 
-/// The programs that it requires.
-pub(crate) const NEEDS: &[&str] = &[
+/// The programs that the step requires.
+pub(crate) const NEEDS_HERE: &[&str] =
+    &["musl-gcc", MUSL, "dpkg-deb", "lintian", "mmdebstrap", "rpmbuild", "podman", "runc"];
+
+/// The programs that the chore requires.
+pub(super) const NEEDS: &[&str] = &[
     "musl-gcc",
     MUSL,
     MUSL_ARM,
@@ -31,35 +36,62 @@ pub(crate) const NEEDS: &[&str] = &[
     "runc",
 ];
 
+/// Makes the packages for this machine from the binary of the checks, installs the deb, and runs it and the image.
+pub(crate) fn check_here(repository: &Repository) -> Finding {
+    let release = Release::of(repository)?;
+    let binaries = [(X86_64, static_binary::for_checks(repository)?)];
+    let made = empty(repository.target.join("dist"))?;
+    packages::make(repository, &release, &binaries, &made)?;
+    accepted(repository, &release, &made, X86_64)?;
+    let used = used(repository, &made)?;
+    Ok(format!(
+        "{} packages, lintian clean; longest command {used}",
+        packages::contents(&made)?.len()
+    ))
+}
+
 /// Makes, checks, installs and runs everything.
-pub(crate) fn check(repository: &Repository) -> Finding {
+pub(super) fn check_all(repository: &Repository) -> Finding {
     let release = Release::of(repository)?;
     let binaries = binaries(repository, Haste::for_checks())?;
     let made = made_twice(repository, &release, &binaries)?;
     for target in ALL {
-        lint(repository, &made.join(deb::name(&release, target)))?;
-        // Its sums, which need no key.
-        let mut check = repository.command("rpm");
-        output(
-            check.args(["--checksig", "--nosignature"]).arg(made.join(rpm::name(&release, target))),
-        )?;
+        accepted(repository, &release, &made, target)?;
     }
     let mut arm = binaries.iter().filter(|(target, _)| *target == AARCH64);
     let (_, arm) = arm.next().ok_or("no binary for 64-bit ARM")?;
     emulated::check(repository, arm)?;
-    let blocks = page::read(repository)?;
-    let debian = page::run(&blocks, Place::Debian, &root::debian(repository, &made)?)?;
     let from_rpm = root::from_rpm(repository, &made.join(rpm::name(&release, X86_64)))?;
-    let rpm = page::run(&blocks, Place::Rpm, &from_rpm)?;
-    let container = page::run(&blocks, Place::Container, &podman::place(repository, &made)?)?;
+    let rpm = page::run(&page::read(repository)?, Place::Rpm, &from_rpm)?;
+    let used = used(repository, &made)?;
     Ok(format!(
-        "{} packages, twice the same; lintian clean; longest command {:.0} s in Debian, {:.0} s from the rpm, \
-         {:.0} s in a container; 64-bit ARM compares",
+        "{} packages, twice the same; lintian clean; longest command {used}, {:.0} s from the rpm; 64-bit ARM compares",
         packages::contents(&made)?.len(),
-        debian.as_secs_f64(),
         rpm.as_secs_f64(),
-        container.as_secs_f64(),
     ))
+}
+
+/// Checks that the tools of their systems accept the packages for a machine.
+fn accepted(
+    repository: &Repository,
+    release: &Release,
+    made: &Path,
+    target: Target,
+) -> Result<(), String> {
+    lint(repository, &made.join(deb::name(release, target)))?;
+    // Its sums, which need no key.
+    let mut check = repository.command("rpm");
+    check.args(["--checksig", "--nosignature"]).arg(made.join(rpm::name(release, target)));
+    output(&mut check).map(drop)
+}
+
+/// Runs the commands of the page in a clean Debian and in a container; says how long the longest took.
+fn used(repository: &Repository, made: &Path) -> Finding {
+    let blocks = page::read(repository)?;
+    let debian = page::run(&blocks, Place::Debian, &root::debian(repository, made)?)?;
+    let container = page::run(&blocks, Place::Container, &podman::place(repository, made)?)?;
+    let [debian, container] = [debian, container].map(|took| took.as_secs_f64());
+    Ok(format!("{debian:.0} s in Debian, {container:.0} s in a container"))
 }
 
 /// The packages from the same binaries, in two directories.

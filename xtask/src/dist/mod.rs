@@ -28,7 +28,8 @@ mod twice;
 use crate::peers;
 use crate::repository::Repository;
 use crate::static_binary::Haste;
-use check::{NEEDS, check};
+use check::{NEEDS, check_all};
+pub(crate) use check::{NEEDS_HERE, check_here};
 use once::make;
 
 const USAGE: &str = "dist takes --twice, --quick, --try or nothing";
@@ -66,6 +67,6 @@ fn try_out(repository: &Repository, arguments: &[String]) -> Result<(), String> 
     if !missing.is_empty() {
         return Err(format!("{} missing; see cargo xtask peers", missing.join(", ")));
     }
-    println!("{}", check(repository)?);
+    println!("{}", check_all(repository)?);
     Ok(())
 }

@@ -33,6 +33,10 @@ fn browser() -> Option<Chromium> {
     }
 }
 
+/// The names of the hosts, as the table has them.
+const HOSTS: &str =
+    "[...document.querySelectorAll('#hosts tbody tr')].map(row => row.cells[0].textContent).join()";
+
 /// Waits until this expression is true in the page.
 fn sees(browser: &mut Chromium, running: &mut Running, expression: &str) {
     running.until(expression, || {
@@ -71,10 +75,9 @@ fn a_study_with_three_agents_is_watched_to_the_end() {
     let url = address(&place, &mut running);
     browser.open(&url).unwrap();
     sees(&mut browser, &mut running, "document.querySelector('h1')?.textContent === 'Three hosts'");
-    for host in ["esx1", "esx2", "esx3"] {
-        let shown = format!("document.querySelector('#hosts')?.textContent.includes('{host}')");
-        sees(&mut browser, &mut running, &shown);
-    }
+    sees(&mut browser, &mut running, &format!("{HOSTS} === 'esx1,esx2,esx3'"));
+    let busy = "[...document.querySelectorAll('#hosts tbody tr')].every(row => row.cells[1].textContent !== '–')";
+    sees(&mut browser, &mut running, busy);
     sees(&mut browser, &mut running, "document.querySelector('#cells tr.running') !== null");
     sees(&mut browser, &mut running, &format!("{DRAWN} > 0"));
     sees(&mut browser, &mut running, "document.querySelector('#verdict .said') !== null");

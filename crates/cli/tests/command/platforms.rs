@@ -1,10 +1,10 @@
 //! The pages about platforms: every command of theirs is understood, studies and manifests are sound, and what can be
 //! run here is run.
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use stormeter_testkit::as_json;
 
 use crate::page::Page;
@@ -134,7 +134,7 @@ fn the_studies_of_the_pages_are_studies() {
 }
 
 /// Keys that the API references of Kubernetes (1.31) and KubeVirt (v1) document, as far as the manifests use their kinds.
-const KEYS: [(&str, &[&str]); 17] = [
+const KEYS: [(&str, &[&str]); 20] = [
     ("", &["apiVersion", "kind", "metadata", "spec"]),
     ("metadata", &["name", "namespace", "labels"]),
     ("PersistentVolumeClaim.spec", &["storageClassName", "volumeMode", "accessModes", "resources"]),
@@ -142,6 +142,22 @@ const KEYS: [(&str, &[&str]); 17] = [
     ("requests", &["storage", "cpu", "memory"]),
     ("limits", &["cpu", "memory"]),
     ("Job.spec", &["backoffLimit", "template", "ttlSecondsAfterFinished"]),
+    (
+        "StatefulSet.spec",
+        &[
+            "replicas",
+            "serviceName",
+            "podManagementPolicy",
+            "selector",
+            "template",
+            "volumeClaimTemplates",
+        ],
+    ),
+    ("volumeClaimTemplates", &["metadata", "spec"]),
+    (
+        "topologySpreadConstraints",
+        &["maxSkew", "topologyKey", "whenUnsatisfiable", "labelSelector"],
+    ),
     ("VirtualMachine.spec", &["runStrategy", "template"]),
     ("template", &["metadata", "spec"]),
     (
@@ -149,6 +165,7 @@ const KEYS: [(&str, &[&str]); 17] = [
         &[
             "restartPolicy",
             "automountServiceAccountToken",
+            "topologySpreadConstraints",
             "securityContext",
             "containers",
             "volumes",
@@ -175,6 +192,7 @@ const KEYS: [(&str, &[&str]); 17] = [
             "image",
             "command",
             "args",
+            "stdin",
             "env",
             "resources",
             "securityContext",
@@ -224,6 +242,7 @@ fn the_manifests_are_sound_and_call_the_program_as_it_is() {
     let api = [
         ("PersistentVolumeClaim", "v1", 4),
         ("Job", "batch/v1", 2),
+        ("StatefulSet", "apps/v1", 1),
         ("VirtualMachine", "kubevirt.io/v1", 1),
     ];
     for (kind, version, count) in api {
@@ -249,7 +268,7 @@ fn the_manifests_are_sound_and_call_the_program_as_it_is() {
             }
         }
         assert_eq!(mounts.len() + devices.len(), pod["volumes"].as_array().unwrap().len());
-        assert_eq!(container["command"], serde_json::json!(["stormeter"]));
+        assert_eq!(container["command"], json!(["stormeter"]));
         let arguments = container["args"].as_array().unwrap();
         let arguments: Vec<String> =
             arguments.iter().map(|word| word.as_str().unwrap().to_owned()).collect();
@@ -262,6 +281,22 @@ fn the_manifests_are_sound_and_call_the_program_as_it_is() {
             let is_mounted = all.iter().any(|at| format!("/{path}").starts_with(at));
             assert!(is_mounted, "{name} is at /{path}, of {all:?}");
         }
+    }
+    // Its claims are its own; the hosts of the study are its pods, which wait for nobody at their standard input.
+    let set = &of("StatefulSet")[0];
+    let pod = &set["spec"]["template"];
+    let container = &pod["spec"]["containers"][0];
+    let own = set["spec"]["volumeClaimTemplates"].as_array().unwrap();
+    let own: Vec<&Value> = own.iter().map(|claim| &claim["metadata"]["name"]).collect();
+    let mounts = texts(&container["volumeMounts"], "name");
+    assert!(own.iter().eq(mounts.iter()), "{own:?} {mounts:?}");
+    assert_eq!((&container["args"], &container["stdin"]), (&json!(["agent"]), &json!(true)));
+    assert_eq!(set["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"]);
+    let study = documents.iter().find(|one| !one["hosts"].is_null()).unwrap();
+    let set = set["metadata"]["name"].as_str().unwrap();
+    for (number, host) in study["hosts"].as_object().unwrap().values().enumerate() {
+        let command = host["command"].as_str().unwrap();
+        assert!(command.contains(&format!(" {set}-{number} ")), "{command}");
     }
     let machine = &of("VirtualMachine")[0]["spec"]["template"]["spec"];
     let disks = texts(&machine["domain"]["devices"]["disks"], "name");
@@ -296,26 +331,40 @@ fn run_block(place: &Place, text: &str) {
         place.make(&path[1..]);
         text = text.replace(path, &format!("{root}{path}"));
     }
-    let program = Path::new(env!("CARGO_BIN_EXE_stormeter"));
-    // A comparison this short may have no verdict, and on a busy machine an invalid one.
-    let script = format!(
-        "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
-stormeter() {{
-    local more=
-    if [ \"$1\" = compare ]; then more='--duration 100ms --ramp 20ms --max-blocks 5'; fi
-    local code=0
-    '{program}' \"$@\" $more || code=$?
-    case $code in 4|5) code=0;; esac
-    return $code
-}}
-{text}",
-        program = program.display()
+    // A comparison this short may have no verdict, and on a busy machine an invalid one. All else becomes the program
+    // itself, so that what ends a command ends the program.
+    let wrapper = format!(
+        "#!/bin/sh
+[ \"$1\" = compare ] || exec '{program}' \"$@\"
+code=0
+'{program}' \"$@\" --duration 100ms --ramp 20ms --max-blocks 5 || code=$?
+case $code in 4|5) code=0;; esac
+exit $code
+",
+        program = env!("CARGO_BIN_EXE_stormeter")
     );
+    let programs = place.path("programs");
+    std::fs::create_dir(&programs).unwrap();
+    std::fs::write(programs.join("stormeter"), wrapper).unwrap();
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(programs.join("stormeter"), executable).unwrap();
+    let script = format!("trap 'kill $(jobs -p) 2> /dev/null || true; wait' EXIT\n{text}");
     let mut command = Command::new("bash");
     command.args(["-euo", "pipefail", "-c", &script]).current_dir(place.root());
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", programs.display()));
     place.at_home(&mut command);
     let outcome = place.spawn(command).wait();
     assert_eq!(outcome.code, Some(0), "{text}: {outcome:?}");
+    assert_eq!(running_in(&place.root().display().to_string()), Vec::<String>::new());
+}
+
+/// The commands of processes that name this directory.
+fn running_in(directory: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let commands = commands.map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    commands.filter(|command| command.contains(directory)).collect()
 }
 
 #[test]
