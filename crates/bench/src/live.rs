@@ -141,7 +141,7 @@ impl Browser {
     }
 }
 
-/// What is served at a path, once somebody listens; nothing if the run ends before that.
+/// What is served at a path, once the program listens; nothing if the run ends before that.
 fn get(address: SocketAddr, path: &str, ended: &AtomicBool) -> std::io::Result<String> {
     let mut stream = loop {
         match TcpStream::connect(address) {

@@ -63,6 +63,16 @@ pub(crate) fn contents(directory: &Path) -> Result<BTreeMap<String, Vec<u8>>, St
     Ok(files)
 }
 
+/// Copies them into a directory that is made, as after a download.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub(super) fn copy(made: &Path, into: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(into)
+        .map_err(|error| format!("{} cannot be made: {error}", into.display()))?;
+    contents(made)?.iter().try_for_each(|(name, bytes)| write(into, name, bytes))
+}
+
 fn tarball(
     release: &Release,
     stem: &str,

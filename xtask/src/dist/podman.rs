@@ -4,15 +4,16 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::packages;
 use super::page::{Runner, SHELL};
 use crate::child::output;
 use crate::repository::Repository;
 
-/// Runs lines in a directory with the packages and an empty directory for results.
+/// Runs lines in a directory with copies of the packages.
 ///
 /// # Errors
-/// The settings cannot be written.
-pub(super) fn place(repository: &Repository, packages: &Path) -> Result<Runner, String> {
+/// The settings or the copies cannot be written.
+pub(super) fn place(repository: &Repository, made: &Path) -> Result<Runner, String> {
     let directory = repository.scratch("podman")?;
     let write = |name: &str, text: String| {
         let path = directory.join(name);
@@ -32,12 +33,13 @@ pub(super) fn place(repository: &Repository, packages: &Path) -> Result<Runner, 
     )?;
     let files = output(Command::new("sh").args(["-c", "ulimit -Hn"]))?;
     let containers = write("containers.conf", containers(files.trim()))?;
-    let packages = packages.to_path_buf();
+    let downloads = directory.join("downloads");
+    packages::copy(made, &downloads)?;
     let environment = [("CONTAINERS_STORAGE_CONF", storage), ("CONTAINERS_CONF", containers)];
     Ok(Box::new(move |line| {
         let mut command = Command::new(SHELL[0]);
         command.args(&SHELL[1..]).args(["-c", line]).envs(environment.clone());
-        command.current_dir(&packages);
+        command.current_dir(&downloads);
         command
     }))
 }

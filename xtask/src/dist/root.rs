@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::packages;
 use super::page::{Runner, SHELL};
 use crate::child::{output, succeed};
 use crate::repository::Repository;
@@ -17,7 +18,7 @@ const DOWNLOADS: &str = "root/downloads";
 ///
 /// # Errors
 /// This machine has no source of Debian's packages, or the packages cannot be installed.
-pub(super) fn debian(repository: &Repository, packages: &Path) -> Result<Runner, String> {
+pub(super) fn debian(repository: &Repository, made: &Path) -> Result<Runner, String> {
     let root = repository.scratch("debian")?;
     let (site, release) = source(repository)?;
     let mut bootstrap = repository.command("mmdebstrap");
@@ -33,13 +34,7 @@ pub(super) fn debian(repository: &Repository, packages: &Path) -> Result<Runner,
             return Err(format!("{absent} is not expected in a clean Debian"));
         }
     }
-    let downloads = root.join(DOWNLOADS);
-    std::fs::create_dir_all(&downloads)
-        .map_err(|error| format!("{} cannot be made: {error}", downloads.display()))?;
-    for entry in std::fs::read_dir(packages).into_iter().flatten().flatten() {
-        std::fs::copy(entry.path(), downloads.join(entry.file_name()))
-            .map_err(|error| format!("{} cannot be copied: {error}", entry.path().display()))?;
-    }
+    packages::copy(made, &root.join(DOWNLOADS))?;
     Ok(inside(root, |line| {
         let mut words: Vec<String> = SHELL.map(str::to_owned).into();
         words.extend(["-c".to_owned(), format!("cd /{DOWNLOADS}; {line}")]);
