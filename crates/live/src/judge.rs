@@ -78,10 +78,7 @@ impl Judge {
 impl Concluded {
     fn take(&mut self, report: Report) {
         let judgement = judgement(&report);
-        let judged = Judged {
-            trials: judgement.trials,
-            estimates: judgement.estimates.iter().map(|of| (of.ratio, of.interval)).collect(),
-        };
+        let judged = Judged { trials: judgement.trials, estimates: judgement.estimates.clone() };
         let last = self.history.last_mut();
         match last.filter(|last| last.trials >= judged.trials) {
             Some(last) => *last = judged,

@@ -192,6 +192,6 @@ pub struct Estimated {
 pub struct Judged {
     /// Trials that they rest on.
     pub trials: u32,
-    /// By their place in [`Judgement::estimates`]: ratio and interval.
-    pub estimates: Vec<(f64, (f64, f64))>,
+    /// As in [`Judgement::estimates`] then, which may have had fewer.
+    pub estimates: Vec<Estimated>,
 }

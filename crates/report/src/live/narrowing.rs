@@ -13,6 +13,8 @@ const TOP: f64 = 20.0;
 const PLOT: f64 = 96.0;
 const GAP: f64 = 34.0;
 const FOOT: f64 = 22.0;
+/// How wide a single estimate is drawn.
+const ALONE: f64 = 10.0;
 
 /// The chart; `None` where there is nothing to see yet.
 pub(super) fn narrowing(judgement: &Judgement, history: &[Judged]) -> Option<Markup> {
@@ -29,15 +31,18 @@ pub(super) fn narrowing(judgement: &Judgement, history: &[Judged]) -> Option<Mar
     let x = Scale::linear(f64::from(first), f64::from(last), LEFT, right);
     for (place, estimated) in judgement.estimates.iter().take(shown).enumerate() {
         let top = TOP + place as f64 * (PLOT + GAP);
-        let of: Vec<(f64, f64, (f64, f64))> = history
+        let mut of: Vec<(f64, f64, (f64, f64))> = history
             .iter()
             .filter_map(|then| {
-                let (ratio, interval) = *then.estimates.get(place)?;
-                Some((f64::from(then.trials), ratio, interval))
+                let same = then.estimates.iter().find(|it| it.name == estimated.name)?;
+                Some((x.at(f64::from(then.trials)), same.ratio, same.interval))
             })
             .collect();
+        if let [(at, ratio, interval)] = of[..] {
+            of.push(((at - ALONE).max(LEFT), ratio, interval));
+        }
         text(&mut markup, "note start", (LEFT, top - 6.0), &estimated.name);
-        panel(&mut markup, &of, &color_class(estimated.place), &x, (top, top + PLOT));
+        panel(&mut markup, &of, &color_class(estimated.place), (top, top + PLOT));
     }
     let foot = height - 8.0;
     text(&mut markup, "tick start", (LEFT, foot), &format!("{first} trials"));
@@ -50,7 +55,6 @@ fn panel(
     markup: &mut Markup,
     of: &[(f64, f64, (f64, f64))],
     color: &str,
-    x: &Scale,
     (top, bottom): (f64, f64),
 ) {
     let Some((low, high)) = range(of) else { return };
@@ -62,11 +66,10 @@ fn panel(
     if (low..=high).contains(&1.0) {
         line(markup, "baseline", (LEFT, at(1.0)), (WIDTH - RIGHT, at(1.0))).empty();
     }
-    let upper = of.iter().map(|(trials, _, interval)| (x.at(*trials), at(interval.1)));
-    let lower = of.iter().rev().map(|(trials, _, interval)| (x.at(*trials), at(interval.0)));
+    let upper = of.iter().map(|(x, _, interval)| (*x, at(interval.1)));
+    let lower = of.iter().rev().map(|(x, _, interval)| (*x, at(interval.0)));
     polygon(markup, &format!("within {color}"), upper.chain(lower));
-    let middle: Vec<(f64, f64)> =
-        of.iter().map(|(trials, ratio, _)| (x.at(*trials), at(*ratio))).collect();
+    let middle: Vec<(f64, f64)> = of.iter().map(|(x, ratio, _)| (*x, at(*ratio))).collect();
     markup.tag("path").at("class", format!("line thick {color}")).at("d", path(&middle)).empty();
 }
 
@@ -130,9 +133,36 @@ mod tests {
             estimates: vec![estimated],
             findings: Vec::new(),
         };
-        let at = |trials| Judged { trials, estimates: vec![(1.5, (1.2, 1.8))] };
+        let at = |trials| Judged { trials, estimates: judgement.estimates.clone() };
         assert!(narrowing(&judgement, &[at(4)]).is_none());
         let drawn = narrowing(&judgement, &[at(4), at(6)]).unwrap().finish();
         assert!(drawn.contains("a &lt;b&gt;") && drawn.contains("within s1"), "{drawn}");
+    }
+
+    /// Another ratio may be known before the first one is.
+    #[test]
+    fn estimates_of_earlier_moments_are_those_of_the_same_ratio() {
+        let of = |name: &str, ratio| {
+            let interval = (ratio - 0.1, ratio + 0.1);
+            Estimated { name: name.into(), place: 1, ratio, interval }
+        };
+        let judgement = Judgement {
+            trials: 6,
+            blocks: 2,
+            sentences: Vec::new(),
+            estimates: vec![of("first", 1.5)],
+            findings: Vec::new(),
+        };
+        let before = Judged { trials: 4, estimates: vec![of("second", 3.0)] };
+        let now = Judged { trials: 6, estimates: vec![of("first", 1.5), of("second", 3.0)] };
+        let drawn = narrowing(&judgement, &[before, now]).unwrap().finish();
+        // It has one moment, so its line is level and short.
+        let line = drawn.split("<path").find(|part| part.contains("line thick")).unwrap();
+        let line = line.split(" d=\"").nth(1).unwrap().split('"').next().unwrap();
+        let points: Vec<&str> =
+            line.split(['M', 'L']).map(str::trim).filter(|it| !it.is_empty()).collect();
+        assert_eq!(points.len(), 2, "{line}");
+        let height = |point: &str| point.rsplit([' ', ',']).next().unwrap().to_owned();
+        assert_eq!(height(points[0]), height(points[1]), "{line}");
     }
 }
