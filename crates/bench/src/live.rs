@@ -80,8 +80,10 @@ impl Place {
         let results = self.path(results);
         let text = |path: &Path| path.display().to_string();
         let mut words = vec![text(&self.program), "run".into(), text(&self.path("study.yaml"))];
-        words.extend(["--output".into(), text(&results), "--force".into()]);
+        words.extend(["--output".into(), text(&results)]);
         words.extend_from_slice(options);
+        // A run does not replace the results of an earlier one.
+        let _ = std::fs::remove_file(&results);
         let ended = process::run(&words)?;
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", results.display());
         let file = ResultsFile::open(&results).map_err(|error| failed(&error))?;
