@@ -88,9 +88,13 @@ impl Place {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", results.display());
         let file = ResultsFile::open(&results).map_err(|error| failed(&error))?;
         let trials = file.trials().map_err(|error| failed(&error))?;
-        let sample = trials.iter().find_map(|trial| trial.sample());
-        let sample = sample.ok_or_else(|| failed(&"no trial succeeded"))?;
-        let operations = sample.total().operations + sample.ramp_operations;
+        // All that the program did I/O for, also to know its own limit.
+        let samples = || trials.iter().filter_map(|trial| trial.sample());
+        let operations: u64 =
+            samples().map(|sample| sample.total().operations + sample.ramp_operations).sum();
+        let measured = trials.iter().find(|trial| trial.cell.is_some());
+        let sample = measured.and_then(|trial| trial.sample());
+        let sample = sample.ok_or_else(|| failed(&"the trial failed"))?;
         Ok([sample.iops(), ended.cpu_ns as f64 / operations.max(1) as f64])
     }
 
