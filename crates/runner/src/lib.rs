@@ -34,6 +34,7 @@ mod password;
 mod progress;
 mod rack_control;
 mod resume;
+mod rows;
 mod sessions;
 mod shell;
 mod socket_owners;
@@ -74,6 +75,7 @@ pub use monitor_source::{GuestReading, MonitorSource, MonitorSourceError, Thread
 pub use password::Password;
 pub use progress::{BlockEnd, Both, Estimate, Place, Progress, Seen, Silent, SoFar, TrialStart};
 pub use rack_control::{RackControl, RackControlError};
+pub use rows::Rows;
 pub use start_coordinator::StartCoordinator;
 pub use study::{
     Collaborators, Request, ResetError, Resume, cell_label, finished, run, run_prediction,

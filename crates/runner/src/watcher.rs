@@ -16,7 +16,7 @@ use crate::usage::{Own, Reading};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WorkerEvent {
     /// A row is complete.
-    Row(usize, Interval),
+    Row(Interval),
     /// Latencies since the last of these.
     Latencies(LatencyBands),
     /// The thread's window is closed.
@@ -31,7 +31,6 @@ const LATENCIES_EVERY_NS: u64 = 250_000_000;
 pub(crate) struct Watcher<'a> {
     cancel: &'a AtomicBool,
     events: &'a Sender<WorkerEvent>,
-    thread: usize,
     /// The time in the window from which latencies are wanted next; `None` if nobody watches.
     latencies_from_ns: Option<u64>,
     /// The reader of the accounts that belong to all threads, if this thread's window is that of all.
@@ -42,17 +41,16 @@ pub(crate) struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// A watcher of the calling thread, which has this number.
+    /// A watcher of the calling thread.
     pub(crate) fn new(
         cancel: &'a AtomicBool,
         events: &'a Sender<WorkerEvent>,
-        (thread, is_watched): (usize, bool),
+        is_watched: bool,
         reader: Option<Sender<Moment>>,
     ) -> Self {
         Self {
             cancel,
             events,
-            thread,
             latencies_from_ns: is_watched.then_some(LATENCIES_EVERY_NS),
             reader,
             own: Own::open(),
@@ -81,7 +79,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn interval(&mut self, row: &Interval) {
-        let _ = self.events.send(WorkerEvent::Row(self.thread, *row));
+        let _ = self.events.send(WorkerEvent::Row(*row));
     }
 
     fn wants_latencies(&mut self, row: &Interval) -> bool {
@@ -135,7 +133,7 @@ mod tests {
                 whole
             };
             let account = scope.spawn(move || Reader::new(found, read).wait(&moments));
-            let mut watcher = Watcher::new(&cancel, &events, (0, false), Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, false, Some(reader));
             watcher.window_opened();
             ready.recv().unwrap();
             during();
@@ -199,7 +197,7 @@ mod tests {
                 assert!(account.is_some());
                 in_time
             });
-            let mut watcher = Watcher::new(&cancel, &events, (0, false), Some(reader));
+            let mut watcher = Watcher::new(&cancel, &events, false, Some(reader));
             watcher.window_opened();
             watcher.window_closed();
             closed.send(()).unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use stormeter_datastore::{CloseSummary, Datastore, DatastoreError, OpenDisks, RealClock};
 use stormeter_disk::{Clock, Incidents};
 use stormeter_trial::{
-    BufferNeeds, CpuUsage, Ended, Interval, MonitorRow, NoteFact, Sample, TargetUnknown, TrialNote,
+    BufferNeeds, CpuUsage, Ended, MonitorRow, NoteFact, Sample, TargetUnknown, TrialNote,
 };
 use stormeter_units::format_bytes;
 
@@ -18,6 +18,7 @@ use crate::error::RunError;
 use crate::machine::{allowed_cpus, memory_bytes, pin_to};
 use crate::monitor::Monitor;
 use crate::progress::{Progress, Seen};
+use crate::rows::Rows;
 use crate::target::Target;
 use crate::trial_end::TrialEnd;
 use crate::watcher::{Watcher, WorkerEvent};
@@ -130,7 +131,6 @@ impl Workers<'_> {
                     clock: clock.clone(),
                     cancel,
                     cpu: cpus[(first_cpu + index) % cpus.len()],
-                    index,
                     is_watched,
                     reader: telling.take(),
                     ready: ready_in.clone(),
@@ -172,7 +172,7 @@ impl Workers<'_> {
             // Ends when the last thread drops its sender.
             while let Ok(event) = events.recv() {
                 match event {
-                    WorkerEvent::Row(thread, row) => rows.tell(thread, row, progress),
+                    WorkerEvent::Row(row) => rows.add(&row, progress),
                     WorkerEvent::Latencies(bands) => progress.seen(None, &Seen::Latencies(bands)),
                     WorkerEvent::Closed => open = open.saturating_sub(1),
                 }
@@ -185,6 +185,7 @@ impl Workers<'_> {
                     account = account.or_else(|| reader.close(Instant::now()));
                 }
             }
+            rows.finish(progress);
             // All windows are closed: now written data may be flushed to storage.
             drop(starters);
             let mut ends = Vec::new();
@@ -268,37 +269,6 @@ pub(crate) fn check_memory(
     }
 }
 
-/// The latest row of each thread, and which were reported.
-struct Rows {
-    latest: Vec<Option<Interval>>,
-    reported_ns: Option<u64>,
-}
-
-impl Rows {
-    fn new(threads: usize) -> Self {
-        Self { latest: vec![None; threads], reported_ns: None }
-    }
-
-    /// Reports the sum over all threads for about the same interval, when the first thread reports its row: the other
-    /// threads' rows are of the same interval or the one before. Threads that have ended no longer count.
-    fn tell(&mut self, thread: usize, row: Interval, progress: &mut dyn Progress) {
-        self.latest[thread] = Some(row);
-        if self.reported_ns.is_some_and(|reported_ns| row.start_ns <= reported_ns) {
-            return;
-        }
-        self.reported_ns = Some(row.start_ns);
-        let mut all = Interval::default();
-        let rows = self.latest.iter().flatten();
-        for row in rows.filter(|other| other.start_ns + other.length_ns >= row.start_ns) {
-            all.start_ns = all.start_ns.max(row.start_ns);
-            all.length_ns = all.length_ns.max(row.length_ns);
-            all.reads.merge(&row.reads);
-            all.writes.merge(&row.writes);
-        }
-        progress.interval(&all);
-    }
-}
-
 /// The system's clock and the driver's, read as close together as the machine allows: a preemption between the two
 /// would look like a jump of a clock.
 fn both_clocks(clock: &mut RealClock) -> (Instant, u64) {
@@ -323,7 +293,6 @@ struct Worker<'a, J> {
     clock: RealClock,
     cancel: &'a AtomicBool,
     cpu: usize,
-    index: usize,
     is_watched: bool,
     /// The reader of the accounts that belong to all threads, if this thread reports the ends of the window to it.
     reader: Option<Sender<Moment>>,
@@ -353,8 +322,7 @@ impl<J: Job> Worker<'_, J> {
         let is_pinned = !J::PINS || pin_to(self.cpu);
         // Timers as exact as the system can make them: an open loop sleeps until a request is due.
         let _ = nix::sys::prctl::set_timerslack(1);
-        let mut watcher =
-            Watcher::new(self.cancel, &self.events, (self.index, self.is_watched), self.reader);
+        let mut watcher = Watcher::new(self.cancel, &self.events, self.is_watched, self.reader);
         let (ready, starter) = (self.ready, self.start);
         let start = || {
             let _ = ready.send(Ok(()));

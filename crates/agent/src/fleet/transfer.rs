@@ -13,15 +13,15 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use stormeter_runner::{
-    ClientStart, ListenOrder, Password, Progress, RunError, TransferClient, TrialEnd, TrialOrder,
-    run_clients,
+    ClientStart, ListenOrder, Password, Progress, Rows, RunError, TransferClient, TrialEnd,
+    TrialOrder, run_clients,
 };
 use stormeter_trial::{Interval, TrialNote};
 
 use super::ended::Ended;
 use super::gather::Trouble;
 use super::start::{CommonStart, Start};
-use super::trial::{AFTERWARDS, Attempt, Rows};
+use super::trial::{AFTERWARDS, Attempt};
 use super::{Fleet, no_address};
 use crate::destination::Destination;
 use crate::message::{Command, Report};
@@ -121,14 +121,14 @@ impl Fleet {
         let clock = self.clock.clone();
         // If a server is gone, its clients end too, but not immediately on every network.
         let given_up = AtomicBool::new(false);
-        let mut rows = Rows::new(self.hosts.len());
+        let mut rows = Rows::new(hosts.len());
         let (heard, clients) =
             thread::scope(|scope| {
                 let (sender, telling) = mpsc::channel();
                 let mut clients = Vec::new();
                 let mut start = ClientStart { at_ns: common.at_ns, first_cpu: 0 };
-                for ((host, order), sockets) in orders.iter().zip(sockets) {
-                    let mut teller = Teller { host: *host, sender: sender.clone() };
+                for ((_, order), sockets) in orders.iter().zip(sockets) {
+                    let mut teller = Teller { sender: sender.clone() };
                     let (clock, given_up) = (&clock, &given_up);
                     clients.push(scope.spawn(move || {
                         let run = order.fixed_work();
@@ -137,8 +137,8 @@ impl Fleet {
                     start.first_cpu += order.vms as usize;
                 }
                 let mut is_busy = || {
-                    for (host, row) in telling.try_iter() {
-                        rows.tell(host, row, progress);
+                    for row in telling.try_iter() {
+                        rows.add(&row, progress);
                     }
                     clients.iter().any(|client| !client.is_finished())
                 };
@@ -161,6 +161,7 @@ impl Fleet {
                 (heard, joined.collect::<Vec<_>>())
             });
         let heard = heard.map_err(|trouble| self.stop_after(trouble))?;
+        rows.finish(progress);
         let mut ended = Vec::new();
         let all = orders.iter().zip(common.late_ns).zip(heard).zip(clients);
         for ((((host, order), late_ns), end), clients) in all {
@@ -198,12 +199,11 @@ fn new_token() -> Result<Password, RunError> {
 
 /// Forwards the rows of a host's clients.
 struct Teller {
-    host: usize,
-    sender: Sender<(usize, Interval)>,
+    sender: Sender<Interval>,
 }
 
 impl Progress for Teller {
     fn interval(&mut self, row: &Interval) {
-        let _ = self.sender.send((self.host, *row));
+        let _ = self.sender.send(*row);
     }
 }

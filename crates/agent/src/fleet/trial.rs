@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stormeter_runner::{Progress, RunError, Seen, TrialEnd, TrialOrder, TrialTarget};
+use stormeter_runner::{Progress, Rows, RunError, Seen, TrialEnd, TrialOrder, TrialTarget};
 use stormeter_study::{WorkloadKind, vms_of_host};
-use stormeter_trial::{Interval, NoteFact};
+use stormeter_trial::NoteFact;
 
 use super::drivers::Part;
 use super::ended::Ended;
@@ -85,7 +85,7 @@ impl Fleet {
         let mut ends: Vec<Option<TrialEnd>> = self.hosts.iter().map(|_| None).collect();
         let start = self.start(orders, cancel, |host, report| {
             match report {
-                Report::Interval(row) => early.push((host, row)),
+                Report::Interval(row) => early.push(row),
                 // The first moments of a picture.
                 Report::Seen(_) => {}
                 Report::Done(end) => ends[host] = Some(*end),
@@ -104,14 +104,14 @@ impl Fleet {
             false => order.timing.interval_ns,
         });
         let within = Duration::from_nanos(length_ns.max().unwrap_or(0)) + AFTERWARDS;
-        let mut rows = Rows::new(self.hosts.len());
-        early.into_iter().for_each(|(host, row)| rows.tell(host, row, progress));
+        let mut rows = Rows::new(hosts.len());
+        early.into_iter().for_each(|row| rows.add(&row, progress));
         let open: Vec<usize> = hosts.iter().copied().filter(|&host| ends[host].is_none()).collect();
         let what = "carry out the trial";
         let last =
             self.gather_within(&open, what, within, cancel, |host, report| match report {
                 Report::Interval(row) => {
-                    rows.tell(host, row, progress);
+                    rows.add(&row, progress);
                     if is_watched {
                         progress.seen(Some(&names[host]), &Seen::Interval(row));
                     }
@@ -124,6 +124,7 @@ impl Fleet {
                 Report::Done(end) => Ok(Some(*end)),
                 other => Err(other),
             })?;
+        rows.finish(progress);
         for (host, end) in open.into_iter().zip(last) {
             ends[host] = Some(end);
         }
@@ -196,34 +197,5 @@ impl Fleet {
             orders.push((host, own));
         }
         orders
-    }
-}
-
-/// The latest row of each host.
-pub(super) struct Rows {
-    latest: Vec<Option<Interval>>,
-    told_ns: Option<u64>,
-}
-
-impl Rows {
-    pub(super) fn new(hosts: usize) -> Self {
-        Self { latest: vec![None; hosts], told_ns: None }
-    }
-
-    /// Reports what all hosts did in about the same interval, when the first of them reports it.
-    pub(super) fn tell(&mut self, host: usize, row: Interval, progress: &mut dyn Progress) {
-        self.latest[host] = Some(row);
-        if self.told_ns.is_some_and(|told_ns| row.start_ns <= told_ns) {
-            return;
-        }
-        self.told_ns = Some(row.start_ns);
-        let mut all = Interval { start_ns: row.start_ns, length_ns: row.length_ns, ..row };
-        (all.reads, all.writes) = Default::default();
-        let rows = self.latest.iter().flatten();
-        for row in rows.filter(|other| other.start_ns + other.length_ns >= row.start_ns) {
-            all.reads.merge(&row.reads);
-            all.writes.merge(&row.writes);
-        }
-        progress.interval(&all);
     }
 }

@@ -310,7 +310,7 @@ mod tests {
             limits: Limits::default(),
         };
         let (cancel, (events, _)) = (AtomicBool::new(false), mpsc::channel());
-        let mut watcher = Watcher::new(&cancel, &events, (0, false), None);
+        let mut watcher = Watcher::new(&cancel, &events, false, None);
         let mut files = Files::new(disk, &server, &mut watcher);
         act(&mut files, &mut server.stream, &mut Stream::new(client, u64::MAX).unwrap())
     }
