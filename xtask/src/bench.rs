@@ -1,9 +1,13 @@
 //! Benchmarks against fio: builds and runs the package stormeter-bench with what it needs.
 
-use crate::child::succeed;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::child::{output, succeed};
 use crate::peers;
 use crate::repository::Repository;
 use crate::steps::Finding;
+use crate::test_programs::{Manner, run_all};
 
 /// Built together: built separately, cargo would rebuild the dependencies that both share.
 const PACKAGES: [&str; 2] = ["stormeter", "stormeter-bench"];
@@ -11,22 +15,35 @@ const PACKAGES: [&str; 2] = ["stormeter", "stormeter-bench"];
 /// The chore `bench`.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), String> {
     peers::install(repository)?;
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    start(repository, &arguments)
+    build(repository)?;
+    succeed(program(repository).args(arguments))
 }
 
-/// The gates that CI enforces: instruction counts, which do not depend on what else the machine
-/// does.
+/// Several at once: instructions do not depend on what else the machine does.
+const MANNER: Manner =
+    Manner { at_once: 2, limit: Duration::from_secs(900), grace: Duration::from_secs(20) };
+
+/// The gates that CI enforces, which are instruction counts.
 pub(crate) fn check(repository: &Repository) -> Finding {
-    start(repository, &["--short"])?;
-    Ok(String::new())
+    build(repository)?;
+    let sections = output(program(repository).arg("gates"))?;
+    let gates = sections.lines().map(|section| {
+        let mut command = program(repository);
+        command.args(["--short", "--only", section]);
+        command.arg("--dir").arg(repository.target.join(format!("bench-{section}")));
+        command
+    });
+    run_all(gates.collect(), MANNER, &|text| print!("{text}"))?;
+    Ok(format!("{} sections", sections.lines().count()))
 }
 
-fn start(repository: &Repository, arguments: &[&str]) -> Result<(), String> {
+fn build(repository: &Repository) -> Result<(), String> {
     let mut cargo = repository.cargo(&["build", "--release", "--quiet"]);
-    cargo.args(PACKAGES.map(|package| format!("--package={package}")));
-    succeed(&mut cargo)?;
-    succeed(repository.command(repository.target.join("release/stormeter-bench")).args(arguments))
+    succeed(cargo.args(PACKAGES.map(|package| format!("--package={package}"))))
+}
+
+fn program(repository: &Repository) -> Command {
+    repository.command(repository.target.join("release/stormeter-bench"))
 }
 
 #[cfg(test)]
@@ -34,7 +51,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::child::output;
 
     /// What cargo builds for these packages on this machine: name, version and features.
     fn built(repository: &Repository, more: &[&str]) -> BTreeSet<String> {

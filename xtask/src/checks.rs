@@ -6,11 +6,13 @@
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::child::{succeed, watch};
 use crate::peers::{self, MUSL};
 use crate::repository::Repository;
 use crate::steps::{Conditions, Finding, Step, run as run_steps};
+use crate::test_programs::Manner;
 use crate::{bench, dist, lab, readme, static_binary, studies, test_programs, tidy, unpacked};
 
 const STEPS: [Step; 12] = [
@@ -133,8 +135,10 @@ fn clippy(repository: &Repository) -> Finding {
     }
 }
 
-/// Programs with tests that run at once.
-const AT_ONCE: usize = 2;
+/// The longest program takes five minutes, half as many again on a slow machine. What a browser or a
+/// server has started ends a moment after it.
+const MANNER: Manner =
+    Manner { at_once: 2, limit: Duration::from_secs(900), grace: Duration::from_secs(20) };
 
 /// Tests that could not run print a line saying so, which is counted here.
 fn tests(repository: &Repository) -> Finding {
@@ -176,7 +180,7 @@ fn tests(repository: &Repository) -> Finding {
         print!("{text}");
         text.lines().for_each(see);
     };
-    let programs = test_programs::run_all(commands, AT_ONCE, &ended);
+    let programs = test_programs::run_all(commands, MANNER, &ended);
     let mut cargo =
         repository.cargo(&["test", "--workspace", "--doc", "--no-fail-fast", "--quiet"]);
     set(&mut cargo);

@@ -16,6 +16,7 @@ mod fuzz;
 mod lab;
 mod layer_picture;
 mod layers;
+mod marked;
 mod measured;
 mod metadata;
 mod peers;

@@ -22,6 +22,8 @@ usage: stormeter-bench [--short] [--write] [--dir DIR] [--size MIB] [--pairs N] 
 pub(crate) enum Command {
     /// Measure and compare.
     Bench(Arguments),
+    /// Print the names of the sections that a short run has.
+    Gates,
     /// Drive once and print the result: one of our measured runs.
     Drive(Drive),
     /// Be an agent on standard input and output.
@@ -88,6 +90,7 @@ pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Command, 
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
         match word.as_str() {
             "drive" => return Drive::parse(words).map(Command::Drive),
+            "gates" => return Ok(Command::Gates),
             "agent" => return Ok(Command::Agent),
             "simulate" => return Simulate::parse(words).map(Command::Simulate),
             "serve-null-nfs" => return Ok(Command::Serve(Protocol::Nfs, port(&value()?)?)),
