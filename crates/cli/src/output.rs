@@ -147,7 +147,7 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     std::fs::write(path, page).map_err(|error| {
         Failure::File(format!("the page cannot be written to {}: {error}", path.display()))
     })?;
-    eprintln!("Report: {}", file_url(path));
+    eprintln!("Page: {}", file_url(path));
     Ok(())
 }
 

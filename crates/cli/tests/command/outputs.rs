@@ -7,7 +7,7 @@ fn a_page_is_named_by_a_url_or_is_all_of_standard_output() {
     let place = Place::new();
     let command = format!("compare a b {STEADY} {SURE} --max-blocks 5 --output r.db");
     let outcome = place.run(&format!("{command} --html r.html")).expect(&[0, 4, 5]);
-    let url = outcome.stderr.lines().find_map(|line| line.strip_prefix("Report: file://"));
+    let url = outcome.stderr.lines().find_map(|line| line.strip_prefix("Page: file://"));
     let path = url.unwrap_or_else(|| panic!("{outcome:#?}"));
     assert!(path.starts_with('/') && path.ends_with("/r.html"), "{path}");
     let page = std::fs::read_to_string(path).unwrap();

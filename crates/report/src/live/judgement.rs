@@ -39,7 +39,7 @@ fn of_comparison(report: &Compact) -> Said {
             report.label(of.baseline),
             of.metric.title()
         ),
-        place: of.candidate,
+        place: Some(of.candidate),
         ratio: of.comparison.ratio,
         interval: (of.comparison.interval.low, of.comparison.interval.high),
     });
@@ -58,13 +58,14 @@ fn of_answers(report: &Report) -> Said {
         let said = phrases::answer_sentence(answer, plan);
         (class, words::shown_reply(report, answer).to_owned(), said)
     });
-    let estimates = answers.iter().enumerate().filter_map(|(place, answer)| {
+    let estimates = answers.iter().filter_map(|answer| {
         let estimate = answer.estimate.as_ref().filter(|_| answer.unit().is_none())?;
         let interval = estimate.interval?;
         let titles = Titles::of_answer(plan, answer);
         Some(Estimated {
             name: phrases::estimated(answer, titles),
-            place: place + 1,
+            // A question is about a factor, which may be no datastore.
+            place: None,
             ratio: estimate.value,
             interval: (interval.low, interval.high),
         })

@@ -179,8 +179,8 @@ pub struct Judgement {
 pub struct Estimated {
     /// What it is of.
     pub name: String,
-    /// The place that has its colour.
-    pub place: usize,
+    /// The datastore whose colour it has; `None` if it is of none.
+    pub place: Option<usize>,
     /// The ratio.
     pub ratio: f64,
     /// Its interval.

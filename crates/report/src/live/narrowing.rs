@@ -42,7 +42,8 @@ pub(super) fn narrowing(judgement: &Judgement, history: &[Judged]) -> Option<Mar
             of.push(((at - ALONE).max(LEFT), ratio, interval));
         }
         text(&mut markup, "note start", (LEFT, top - 6.0), &estimated.name);
-        panel(&mut markup, &of, &color_class(estimated.place), (top, top + PLOT));
+        let color = estimated.place.map_or("of-none".into(), color_class);
+        panel(&mut markup, &of, &color, (top, top + PLOT));
     }
     let foot = height - 8.0;
     text(&mut markup, "tick start", (LEFT, foot), &format!("{first} trials"));
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn one_moment_is_no_course() {
         let estimated =
-            Estimated { name: "a <b>".into(), place: 1, ratio: 1.5, interval: (1.2, 1.8) };
+            Estimated { name: "a <b>".into(), place: Some(1), ratio: 1.5, interval: (1.2, 1.8) };
         let judgement = Judgement {
             trials: 4,
             blocks: 2,
@@ -144,7 +145,7 @@ mod tests {
     fn estimates_of_earlier_moments_are_those_of_the_same_ratio() {
         let of = |name: &str, ratio| {
             let interval = (ratio - 0.1, ratio + 0.1);
-            Estimated { name: name.into(), place: 1, ratio, interval }
+            Estimated { name: name.into(), place: Some(1), ratio, interval }
         };
         let judgement = Judgement {
             trials: 6,
