@@ -78,7 +78,7 @@ fn a_study_with_three_agents_is_watched_to_the_end() {
     sees(&mut browser, &mut running, &format!("{HOSTS} === 'esx1,esx2,esx3'"));
     let busy = "[...document.querySelectorAll('#hosts tbody tr')].every(row => row.cells[1].textContent !== '–')";
     sees(&mut browser, &mut running, busy);
-    sees(&mut browser, &mut running, "document.querySelector('#cells tr.running') !== null");
+    sees(&mut browser, &mut running, "document.querySelector('#values tr.running') !== null");
     sees(&mut browser, &mut running, &format!("{DRAWN} > 0"));
     sees(&mut browser, &mut running, "document.querySelector('#verdict .said') !== null");
     // All of it again after a reload.
@@ -92,6 +92,9 @@ fn a_study_with_three_agents_is_watched_to_the_end() {
     picture(&mut browser, "live.png", WIDE);
     picture(&mut browser, "live-dark.png", Look { is_dark: true, ..WIDE });
     picture(&mut browser, "live-narrow.png", Look { width: 400, ..WIDE });
+    if let Some(directory) = std::env::var_os(PICTURES) {
+        browser.print(&Path::new(&directory).join("live.pdf")).unwrap();
+    }
     // What is finished can be opened meanwhile.
     let finished = format!(
         "fetch('{url}report').then(page => page.text()).then(text => {{ window.finished = text; }}); true"

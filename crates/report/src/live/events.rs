@@ -1,7 +1,5 @@
 //! What happened, the latest first.
 
-use stormeter_units::format_duration_ns;
-
 use super::model::Moment;
 use crate::markup::Markup;
 use crate::wording::plural;
@@ -16,8 +14,7 @@ pub(super) fn events(moment: &Moment) -> String {
     part.tag("ol").at("class", "events").open();
     for event in &moment.events {
         part.tag("li").open();
-        let whole_s = event.at_ns / 1_000_000_000 * 1_000_000_000;
-        part.leaf("time", &format_duration_ns(whole_s as f64));
+        part.leaf("time", &clock(event.at_ns));
         part.text(&event.what);
         part.close();
     }
@@ -27,4 +24,26 @@ pub(super) fn events(moment: &Moment) -> String {
         part.tag("p").at("class", "caption").text(&more);
     }
     part.finish()
+}
+
+/// A time since the start as a stop-watch shows it: minutes and seconds, and hours before them.
+fn clock(at_ns: u64) -> String {
+    let seconds = at_ns / 1_000_000_000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_a_stop_watch() {
+        for (seconds, expected) in [(0, "0:00"), (65, "1:05"), (3599, "59:59"), (7265, "2:01:05")] {
+            assert_eq!(clock(seconds * 1_000_000_000 + 999), expected);
+        }
+    }
 }

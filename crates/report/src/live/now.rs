@@ -66,7 +66,10 @@ fn doing(doing: &Doing) -> String {
 
 /// A time to a tenth of a second.
 fn time(ns: u64) -> String {
-    format_duration_ns((ns / 100_000_000 * 100_000_000) as f64)
+    match ns / 100_000_000 {
+        0 => "0s".into(),
+        tenths => format_duration_ns(tenths as f64 * 1e8),
+    }
 }
 
 fn facts(moment: &Moment) -> Vec<String> {
@@ -112,6 +115,12 @@ mod tests {
             for_ns: 2_345_000_000,
             length_ns,
         };
+        let just = Doing::Trial {
+            cell: "nas, vm-4k".into(),
+            block: None,
+            for_ns: 7,
+            length_ns: Some(1_000_000_000),
+        };
         for (what, expected) in [
             (Doing::Opening(String::new()), "Starting."),
             (Doing::Opening("nas".into()), "Connecting to nas."),
@@ -121,6 +130,7 @@ mod tests {
             ),
             (trial(Some(3), Some(2_000_000_000)), "nas, vm-4k, block 3: 2.00s of 2.00s."),
             (trial(None, None), "nas, vm-4k: 2.30s."),
+            (just, "nas, vm-4k: 0s of 1.00s."),
         ] {
             assert_eq!(doing(&what), expected);
         }

@@ -8,18 +8,23 @@ use crate::page::document;
 /// Replaces the parts that have changed, and draws the heat map.
 const SCRIPT: &str = include_str!("live.js");
 const STYLE: &str = include_str!("live.css");
+/// The style of the report of a study, for what both have.
+const STUDY: &str = include_str!("../full/page/study.css");
+/// The ids of the parts, none of which is that of a section of the report, whose style it would get.
+const IDS: [&str; 7] = ["now", "verdict", "values", "over-time", "hosts", "events", "found"];
 
 /// The parts of the page: the id of each and its markup.
 pub fn parts(moment: &Moment) -> Vec<(&'static str, String)> {
-    vec![
-        ("now", now::now(moment)),
-        ("verdict", verdict::verdict(moment)),
-        ("cells", load::cells(moment)),
-        ("over-time", load::over_time(moment)),
-        ("hosts", hosts::hosts(moment)),
-        ("events", events::events(moment)),
-        ("found", found::found(moment)),
-    ]
+    let parts = [
+        now::now(moment),
+        verdict::verdict(moment),
+        load::cells(moment),
+        load::over_time(moment),
+        hosts::hosts(moment),
+        events::events(moment),
+        found::found(moment),
+    ];
+    IDS.into_iter().zip(parts).collect()
 }
 
 /// The page with these parts.
@@ -70,11 +75,20 @@ pub fn without_report(why: &str) -> String {
 
 fn start(title: &str) -> Markup {
     let mut page = Markup::default();
-    document::start_live(
-        &mut page,
-        title,
-        &[include_str!("../full/page/study.css"), STYLE],
-        SCRIPT,
-    );
+    document::start_live(&mut page, title, &[STUDY, STYLE], SCRIPT);
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_has_the_style_of_a_section_of_the_report() {
+        assert!(STUDY.contains("#why "), "sections have styles of their own there");
+        for id in IDS {
+            let is_styled = [" ", ","].iter().any(|end| STUDY.contains(&format!("#{id}{end}")));
+            assert!(!is_styled, "{id}");
+        }
+    }
 }
