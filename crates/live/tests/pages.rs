@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use stormeter_live::{Course, Follower, Judge, LivePages, Token, Viewers};
@@ -91,56 +92,76 @@ fn get(run: &Run, path: &str) -> String {
     text
 }
 
-/// A browser's end of the feed.
-struct Viewer(BufReader<TcpStream>);
+/// A browser's end of the feed, with what it has of the page.
+struct Viewer {
+    feed: BufReader<TcpStream>,
+    parts: BTreeMap<String, String>,
+    /// New columns that nobody has looked at.
+    heat: VecDeque<Value>,
+}
 
 impl Viewer {
     fn of(run: &Run) -> Self {
-        let mut viewer =
-            Self(BufReader::new(connect(run.server.address(), &format!("/{TOKEN}/events"))));
+        let feed = BufReader::new(connect(run.server.address(), &format!("/{TOKEN}/events")));
+        let mut viewer = Self { feed, parts: BTreeMap::new(), heat: VecDeque::new() };
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
-            viewer.0.read_line(&mut head).unwrap();
+            viewer.feed.read_line(&mut head).unwrap();
         }
         assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("text/event-stream"), "{head}");
         viewer
     }
 
-    /// The next event: its name and data.
-    fn event(&mut self) -> (String, Value) {
+    /// Reads the next event, and returns its name. The feed is never silent for long, so a read that times out would not
+    /// end a wait in vain: `since` does.
+    fn event(&mut self, since: Instant) -> String {
         let mut name = String::new();
         loop {
+            assert!(since.elapsed() < PATIENCE, "waited in vain, with {:#?}", self.parts);
             let mut line = String::new();
-            assert!(self.0.read_line(&mut line).unwrap() > 0, "the feed has ended");
+            assert!(self.feed.read_line(&mut line).unwrap() > 0, "the feed has ended");
             if let Some(of) = line.strip_prefix("event: ") {
                 name = of.trim_end().to_owned();
             } else if let Some(data) = line.strip_prefix("data: ") {
-                return (name, serde_json::from_str(data).unwrap());
+                let mut data: Value = serde_json::from_str(data).unwrap();
+                match name.as_str() {
+                    "part" => {
+                        let text = |name: &str| data[name].as_str().unwrap().to_owned();
+                        self.parts.insert(text("id"), text("html"));
+                    }
+                    "heat" => self.heat.push_back(data["maps"][0].take()),
+                    _ => {}
+                }
+                return name;
             }
         }
     }
 
-    /// Reads on until something in the part of this id.
+    /// Reads on until the part of this id has these words. It may have them already: what is sent together is in no
+    /// order that a test could know.
     fn until(&mut self, id: &str, words: &str) {
-        loop {
-            let (name, data) = self.event();
-            if name == "part" && data["id"] == id && data["html"].as_str().unwrap().contains(words)
-            {
-                return;
-            }
+        let since = Instant::now();
+        while !self.parts.get(id).is_some_and(|html| html.contains(words)) {
+            self.event(since);
         }
     }
 
-    /// Reads on until columns of a map are sent.
+    /// The next columns of a map.
     fn columns(&mut self) -> (u64, Vec<Value>) {
+        let since = Instant::now();
         loop {
-            let (name, data) = self.event();
-            if name == "heat" {
-                let map = &data["maps"][0];
+            if let Some(map) = self.heat.pop_front() {
                 let columns = map["columns"].as_array().unwrap().clone();
                 return (map["from"].as_u64().unwrap(), columns);
             }
+            self.event(since);
         }
+    }
+
+    /// Reads on until the feed says that the run has ended.
+    fn end(&mut self) {
+        let since = Instant::now();
+        while self.event(since) != "ended" {}
     }
 }
 
@@ -224,9 +245,9 @@ fn many_viewers_see_the_end_while_one_reads_nothing() {
     }
     run.course.ended();
     for viewer in &mut viewers {
-        while viewer.event().0 != "ended" {}
+        viewer.end();
         let mut rest = String::new();
-        viewer.0.read_to_string(&mut rest).unwrap();
+        viewer.feed.read_to_string(&mut rest).unwrap();
         assert_eq!(rest.trim(), "", "the feed ends with the run");
     }
     drop(asleep);
