@@ -58,10 +58,13 @@ fn a_comparison_fits_terminals_of_40_80_and_200_columns_and_scrolls_nothing() {
         }
         let rows = terminal.rows();
         // What stays are three notes, of three lines each on the narrowest, and where the results are. The
-        // runs of other tests on the same file system are noted, too, in five lines or a few more there.
+        // runs of other tests on the same file system are noted, too, in five lines or a few more there, and
+        // a trial that a busy machine broke, in two.
         let said = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         let others = said.matches("run of stormeter").count();
-        assert!(rows.len() <= 12 + 7 * others, "{width}: {} rows: {rows:#?}", rows.len());
+        let broken = said.matches("broke: it is measured again").count();
+        let most = 12 + 7 * others + 2 * broken;
+        assert!(rows.len() <= most, "{width}: {} rows: {rows:#?}", rows.len());
     }
 }
 
