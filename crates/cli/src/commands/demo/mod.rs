@@ -120,7 +120,7 @@ fn next_steps(results: &Path) -> String {
     let results = results.display();
     format!(
         "\nWhat next:\n  \
-         open the report above in a browser: the same with charts\n  \
+         open the page above in a browser: the same with charts\n  \
          stormeter doctor /srv/vm                       can your datastore be measured?\n  \
          stormeter compare /srv/vm /mnt/nas --html report.html\n  \
          sqlite3 {results}                     every figure (or DuckDB, pandas, R)\n"
